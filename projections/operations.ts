@@ -50,7 +50,7 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
       return [begin(event, { id: event.data.refund, type: 'refund', resource_object: 'payment_intent' })]
     },
     PaymentIntentLateSuccessRefunded: ({ data, metadata }) => [
-      change(data.refund, metadata, { status: 'succeeded' }),
+      change(data.refund, metadata, { status: 'succeeded', message: null }),
     ],
 
     PaymentIntentLateRefundFailed: (event) => {
@@ -59,6 +59,15 @@ export const operations = projection<PaymentIntentEvents & PayoutEvents & Refund
       if (!next) return [ended]
       return [ended, begin(event, { id: next.refund, type: 'refund', resource_object: 'payment_intent' })]
     },
+    PaymentIntentLateRefundContradicted: ({ data: { refund, word, isConfirmed }, metadata }) => {
+      if (!isConfirmed) return []
+      const isBack = word === 'succeeded'
+      const message = isBack ? null : 'The money came back from the payer'
+      return [change(refund, metadata, { status: isBack ? 'succeeded' : 'failed', message })]
+    },
+    PaymentIntentLateRefundResumed: (event) => [
+      begin(event, { id: event.data.refund, type: 'refund', resource_object: 'payment_intent' }),
+    ],
     PaymentIntentPaymentReturned: ({ data, metadata }) => [
       change(data.operationId, metadata, { status: 'failed', message: 'The money was taken back' }),
     ],

@@ -4,7 +4,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const paymentIntents = documents(paymentIntent, {
   name: 'payment_intents',
-  version: 3,
+  version: 4,
   columns: { status: 'text', customer: 'text', currency: 'text', amount: 'bigint' },
   row: (state) => {
     if (state.status === 'none') return undefined
@@ -20,7 +20,7 @@ export const paymentIntents = documents(paymentIntent, {
 /** The same streams, once they have become payments. */
 export const payments = documents(paymentIntent, {
   name: 'payments',
-  version: 5,
+  version: 6,
   columns: { status: 'text', customer: 'text', succeeded_at: 'timestamptz', searchable: 'text' },
   row: (state) => {
     if (state.status !== 'succeeded') return undefined

@@ -65,6 +65,10 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
   PaymentIntentRefundCharged: (data) => ({ key: `charge ${data.refund}`, money: refundMoney(data) }),
   PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
   PaymentIntentLateSuccessRecorded: (data) => ({ key: `late ${data.operationId}`, money: refundMoney(data) }),
+  PaymentIntentLateRefundContradicted: (data) => {
+    if (data.remedy !== 'reopen') return undefined
+    return { key: `late ${data.operationId}`, money: refundMoney(data) }
+  },
   PaymentIntentLateSuccessRefunded: (data) => ({
     key: `late refund ${data.operationId}`,
     money: refundMoney(data),

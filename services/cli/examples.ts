@@ -90,6 +90,9 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'payments fail': [
     'payments fail pi_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "Not on the statement"',
   ],
+  'payments return-late': [
+    'payments return-late pi_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "The operator takes it now"',
+  ],
   'refunds settle': [
     'refunds settle re_01932c5e8f2a7b3c9d4e5f6a7b8c9d0e --by awa --reason "On the statement of the operator"',
   ],

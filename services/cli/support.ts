@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { publicId } from '../../packages/contract/identity.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
+import { isLateRefunded } from '../../packages/domain/payment-intents/late-refunds.ts'
 import { failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { created, type CreatedIntent } from '../../packages/domain/payment-intents/state.ts'
@@ -129,7 +130,20 @@ const payments: Kind<CreatedIntent> = {
         return [to(paymentIntent, id, failPayment(operationOf(intent), 'processing_error', message))]
       },
     },
+    'return-late': {
+      does: 'send back what was paid late, under a new reference, once the provider has refused it for good',
+      orders: resumeLateRefunds,
+    },
   },
+}
+
+function resumeLateRefunds(id: string, intent: CreatedIntent): readonly PolicyCommand[] {
+  if (intent.late.length === 0) throw new CommandFailedError('The intent was not paid late.')
+  const kept = intent.late.filter((operationId) => !isLateRefunded(intent, operationId))
+  if (kept.length === 0) throw new CommandFailedError('All that was paid late has gone back.')
+  return kept.map((operationId) => {
+    return to(paymentIntent, id, { type: 'ResumeLateRefund', data: { operationId } })
+  })
 }
 
 function operationOf({ attempts }: CreatedIntent): string {

@@ -1,6 +1,7 @@
 import { publicId } from '../../packages/contract/identity.ts'
 import { deciders, idPrefixes } from '../../packages/domain/index.ts'
 import { supportCase, type SupportCase } from '../../packages/domain/cases/case.ts'
+import { isLateRefunded } from '../../packages/domain/payment-intents/late-refunds.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import type { PaymentIntent } from '../../packages/domain/payment-intents/state.ts'
 import { payoutDestination, type PayoutDestination } from '../../packages/domain/payouts/destination.ts'
@@ -23,11 +24,12 @@ const reasons: Readonly<Record<string, Reason<never>>> = {
   }) satisfies Reason<Payout>,
   [paymentIntent.category]: ((state) => {
     if (state.status === 'none') return undefined
-    const { status, late, lateRefunded } = state
+    const { status, late } = state
     if (status === 'processing' || status === 'requires_action') return 'waits for the payer'
     if (status === 'requires_payment_method' && state.locked) return 'is being confirmed'
     if (status === 'canceled' && state.open) return 'may still be paid'
-    return late.length > lateRefunded.length ? 'was paid late, and the money goes back' : undefined
+    const isKept = late.some((operationId) => !isLateRefunded(state, operationId))
+    return isKept ? 'was paid late, and the money goes back' : undefined
   }) satisfies Reason<PaymentIntent>,
   [refund.category]: ((state) => {
     if (state.status === 'pending') return 'is on its way'

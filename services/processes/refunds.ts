@@ -1,5 +1,6 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { created, lateOperationOf } from '../../packages/domain/payment-intents/state.ts'
+import { lateOperationOf } from '../../packages/domain/payment-intents/late-refunds.ts'
+import { created } from '../../packages/domain/payment-intents/state.ts'
 import type { Word } from '../../packages/domain/refunds/contradictions.ts'
 import type { RefundEvents } from '../../packages/domain/refunds/events.ts'
 import {
@@ -20,7 +21,7 @@ import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
-import { reconcileRefund } from './rail-refund.ts'
+import { reconcileRefund, wordOf } from './rail-refund.ts'
 
 export const refundProcess: Process = {
   reactions: { RefundRequested: submit },
@@ -32,7 +33,7 @@ async function submit({ event, mayHaveRun, tools }: Reaction): Promise<void> {
   const { id, data, metadata } = event as RecordedEvent<RefundEvents['RefundRequested']>
   const { merchant, livemode } = metadata
   const asked = requestOf(id, { merchant, livemode, ...data })
-  const state = await reconcileRefund(tools.dependencies.rail, asked, !mayHaveRun)
+  const state = await reconcileRefund(tools.dependencies.rail, { request: asked, isFirstTry: !mayHaveRun })
   if (state) await report(id, state, { owner: { merchant, livemode }, tools })
 }
 
@@ -61,7 +62,8 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   const asked = await readState(tools.dependencies.store, refund, subject)
   if (asked.status !== 'pending') return undefined
   const owner = { merchant, livemode }
-  const state = await reconcileRefund(tools.dependencies.rail, requestOf(subject, asked), false)
+  const errand = { request: requestOf(subject, asked), isFirstTry: false }
+  const state = await reconcileRefund(tools.dependencies.rail, errand)
   if (state) await report(subject, state, { owner, tools })
   const now = tools.dependencies.clock().getTime()
   const requestedAt = Date.parse(asked.createdAt)
@@ -107,10 +109,6 @@ async function report(id: string, state: RailState, listener: Listener): Promise
   if (!command || !word) return
   const { status } = (await tools.send(to(refund, id, command), owner, 'rail')).state as Refund
   if (status !== (word === 'succeeded' ? 'succeeded' : 'failed')) await contradict(id, word, listener)
-}
-
-function wordOf({ state }: RailState): Word | undefined {
-  return state === 'succeeded' || state === 'failed' || state === 'returned' ? state : undefined
 }
 
 /**

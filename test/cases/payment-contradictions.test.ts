@@ -231,8 +231,8 @@ t.test('late money that the provider keeps is asked for anew, and at last is a c
   await provider.say(operation, succeeded)
   const { dependencies } = service.service.runtime
   const failures = async () => {
-    const state = await readState(dependencies.store, paymentIntent, id)
-    return state.status === 'none' ? 0 : state.lateRefundsFailed.length
+    const events = await dependencies.store.readStream(`payment_intent-${id}`, 0)
+    return events.filter(({ type }) => type === 'PaymentIntentLateRefundFailed').length
   }
   for (let tries = 1; tries <= 4; tries++) {
     await provider.submitted(({ reference }) => reference === lateRefundIdOf(operation, tries - 1))

@@ -222,7 +222,7 @@ scenarios(paymentIntent, {
   'late money is given back once': {
     given: [...locked, submitted, failed, paidLate],
     when: { type: 'RecordLateRefund', data: { operationId, reference: lateRefund } },
-    then: [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: lateRefund } }],
+    then: [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: lateRefund, nth: 1 } }],
   },
 
   'a fresh intent can be canceled': {

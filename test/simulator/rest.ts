@@ -2,6 +2,7 @@ import { numbered } from './leaders.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { CreatedIntent, PaymentIntent } from '../../packages/domain/payment-intents/state.ts'
+import { isLateRefunded } from '../../packages/domain/payment-intents/late-refunds.ts'
 import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import type { PayoutEvents } from '../../packages/domain/payouts/events.ts'
@@ -84,12 +85,8 @@ function unfinishedIntent({ rail, streams }: World, _: string, state: PaymentInt
 type Operations = World['rail']['operations']
 
 /** What was paid late is given back, unless the operator keeps it: then people know. */
-function keptLate(
-  operations: Operations,
-  { lateRefunded }: CreatedIntent,
-  operation: string,
-): string | undefined {
-  if (lateRefunded.includes(operation)) return undefined
+function keptLate(operations: Operations, intent: CreatedIntent, operation: string): string | undefined {
+  if (isLateRefunded(intent, operation)) return undefined
   const refund = operations.get(lateRefundIdOf(operation))
   return refund?.state.state === 'failed' ? undefined : `keeps what operation ${operation} paid late`
 }

@@ -1,5 +1,6 @@
 import { policy, to, type PolicyCommand } from '../../kernel/policy.ts'
 import type { PaymentIntentEvents } from '../payment-intents/events.ts'
+import { lastAutomaticRefund } from '../payment-intents/late-refunds.ts'
 import type { PayoutEvents } from '../payouts/events.ts'
 import type { RefundEvents } from '../refunds/events.ts'
 import { caseIdOf, supportCase, type CaseCommands, type CaseKind } from './case.ts'
@@ -21,7 +22,14 @@ const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_
     if (data.next) return []
     const reason = `What was paid after the end of the intent does not go back to the payer: ${data.message}`
     const opened = { ...about('late_payment_not_refunded', 'payment_intent', id), reason, money: sumOf(data) }
-    return [openCase(opened, data.operationId)]
+    // Once people have had it tried again, a new failure is a new question.
+    const isAutomatic = data.refund === lastAutomaticRefund(data.operationId)
+    return [openCase(opened, isAutomatic ? data.operationId : data.refund)]
+  },
+  PaymentIntentLateRefundContradicted: ({ id, eventId, data }) => {
+    const reason = `What was paid after the end of the intent ${lateRecords[data.recorded]}, and the provider says of refund ${data.refund}: ${data.word}`
+    const opened = { ...about('payment_contradicted', 'payment_intent', id), reason, money: sumOf(data) }
+    return [openCase(opened, eventId)]
   },
   PaymentIntentEscalated: ({ id, data }) => [
     openCase({
@@ -59,6 +67,12 @@ const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_
     openCase({ ...about('refund_outcome_unknown', 'refund', id), reason: silence, money: null }),
   ],
 })
+
+const lateRecords = {
+  succeeded: 'went back to the payer',
+  failed: 'did not go back to the payer',
+  refunded_otherwise: 'went back to the payer by another refund',
+} as const
 
 export const casePolicies = [opening]
 

@@ -46,6 +46,8 @@ export const paymentFailureCodes = [
 
 const operation = { operationId: Uuid }
 
+const Nth = Type.Integer({ minimum: 1 })
+
 /** Money that the operator moved: what the book needs to know about it. */
 const collected = { ...operation, amount: AmountMinor, currency: Currency, rail: Type.String() }
 
@@ -145,7 +147,11 @@ export const paymentIntentEvents = {
     }),
   ),
 
-  PaymentIntentLateSuccessRefunded: stored(2, record({ ...collected, refund: Uuid }), { 1: withoutStamp }),
+  /** `nth`: how often it went back, where it came back in between. */
+  PaymentIntentLateSuccessRefunded: stored(3, record({ ...collected, refund: Uuid, nth: Nth }), {
+    1: withoutStamp,
+    2: (older) => ({ ...older, nth: 1 }),
+  }),
   /** The provider keeps late money; it is asked again under the reference `next`, if any. */
   PaymentIntentLateRefundFailed: stored(
     1,
@@ -156,6 +162,24 @@ export const paymentIntentEvents = {
       next: nullable(record({ refund: Uuid, at: Timestamp })),
     }),
   ),
+  /**
+   * The provider's statement about a refund of late money contradicts the record, which may be that the money
+   * went back under another reference. `reopen`: the money is with us again, for the nth time.
+   */
+  PaymentIntentLateRefundContradicted: stored(
+    1,
+    record({
+      ...collected,
+      refund: Uuid,
+      recorded: literals('succeeded', 'failed', 'refunded_otherwise'),
+      word: literals('succeeded', 'failed', 'returned'),
+      isConfirmed: Type.Boolean(),
+      remedy: literals('reopen', 'case'),
+      nth: Nth,
+    }),
+  ),
+  /** A person wants late money returned whose refund has failed for good: `refund` is the new reference. */
+  PaymentIntentLateRefundResumed: stored(1, record({ ...operation, refund: Uuid })),
   /** The provider's statement about an operation contradicts the record. */
   PaymentIntentResultContradicted: stored(
     1,
@@ -188,7 +212,7 @@ export const paymentIntentEvents = {
     2,
     record({
       refund: Uuid,
-      attempt: Type.Integer({ minimum: 1 }),
+      attempt: Nth,
       amount: AmountMinor,
       currency: Currency,
       rail: Type.String(),
@@ -197,10 +221,7 @@ export const paymentIntentEvents = {
     { 1: (older) => ({ ...older, attempt: 1 }) },
   ),
   /** Too little is left of the payment. */
-  PaymentIntentRefundChargeRefused: stored(
-    1,
-    record({ refund: Uuid, attempt: Type.Integer({ minimum: 1 }), reason: Type.String() }),
-  ),
+  PaymentIntentRefundChargeRefused: stored(1, record({ refund: Uuid, attempt: Nth, reason: Type.String() })),
   PaymentIntentRefunded: stored(2, record({ refund: Uuid, amount: AmountMinor }), { 1: withoutStamp }),
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../kernel/decider.ts'
 import type { PaymentIntentEvents } from './events.ts'
 import { collected } from './outcomes.ts'
-import { attemptOf, lateRefundFailures, lateRefundIdOf, type CreatedIntent } from './state.ts'
+import { attemptOf, type CreatedIntent } from './state.ts'
 
 type Happening = Message<PaymentIntentEvents>
 type Contradiction = PaymentIntentEvents['PaymentIntentResultContradicted']
@@ -34,40 +34,20 @@ export function wasTakenBack(intent: CreatedIntent, operationId: string): boolea
   return isDenied && !recordOf(intent, operationId)
 }
 
+/**
+ * The same word is news once the record is another one: what was taken back may be paid late, and then be
+ * returned again.
+ */
+export function contradictionOf(told: Pick<Contradiction, 'operationId' | 'recorded' | 'word'>): string {
+  return `${told.operationId} ${told.recorded} ${told.word}`
+}
+
 export function contradicted(intent: CreatedIntent, said: PaymentWord): readonly Happening[] {
   const { operationId, word, isConfirmed } = said
   const recorded = recordOf(intent, operationId)
-  if (!recorded || intent.contradictions.includes(`${operationId} ${word}`)) return []
+  if (!recorded || intent.contradictions.includes(contradictionOf({ operationId, recorded, word }))) return []
   const isUntouched = intent.status !== 'succeeded' || Object.keys(intent.payment.refunds).length === 0
   const remedy = isConfirmed && isUntouched ? remedies[recorded] : 'case'
   const money = collected(intent, attemptOf(intent, operationId))
   return [{ type: 'PaymentIntentResultContradicted', data: { ...money, recorded, word, remedy } }]
-}
-
-const hourMs = 3_600_000
-/** Inferred: after this long, a provider that keeps late money is told again, under another reference. */
-const retriedAfterMs = [hourMs, 6 * hourMs, 24 * hourMs]
-
-interface Refusal {
-  readonly operationId: string
-  readonly reference: string
-  readonly message: string
-}
-
-export function lateRefundFailed(
-  intent: CreatedIntent,
-  { operationId, reference, message }: Refusal,
-  now: Date,
-): readonly Happening[] {
-  const failures = lateRefundFailures(intent, operationId)
-  const isOver = intent.lateRefunded.includes(operationId)
-  if (isOver || reference !== lateRefundIdOf(operationId, failures)) return []
-  const delayMs = retriedAfterMs[failures]
-  const next = delayMs === undefined ? null : nextRefund(operationId, failures + 1, now.getTime() + delayMs)
-  const money = collected(intent, attemptOf(intent, operationId))
-  return [{ type: 'PaymentIntentLateRefundFailed', data: { ...money, refund: reference, message, next } }]
-}
-
-function nextRefund(operationId: string, failures: number, timeMs: number) {
-  return { refund: lateRefundIdOf(operationId, failures), at: new Date(timeMs).toISOString() }
 }

@@ -6,9 +6,21 @@ import { refuse } from '../../contract/refusals.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import type { RailMethod } from '../../kernel/rail-ports.ts'
 import { admitPlan, plainPlan, plainPurpose } from '../ledger/plans.ts'
+import { cancellationEscalated, cancellationSettled, closed } from './cancellation.ts'
 import { paymentIntentEvents, type PaymentFailureCode, type PaymentIntentEvents } from './events.ts'
 import { businessMetadata, businessRevision } from './metadata.ts'
-import { contradicted, lateRefundFailed, recordOf, wasTakenBack, type PaymentWord } from './late-words.ts'
+import {
+  lateRefundContradicted,
+  lateRefundFailed,
+  lateRefundRecorded,
+  lateRefundResumed,
+  withLateContradiction,
+  withLateRefund,
+  withLateRefunded,
+  type LateRefund,
+  type LateRefundWord,
+} from './late-refunds.ts'
+import { contradicted, contradictionOf, recordOf, wasTakenBack, type PaymentWord } from './late-words.ts'
 import { actionRequired, collected, lateSuccess, leaseUntil, submitted, succeeded } from './outcomes.ts'
 import {
   chargeShare,
@@ -57,8 +69,11 @@ export type PaymentIntentCommands = {
   CompletePayment: { operationId: string; isConfirmed?: boolean }
   FailPayment: { operationId: string; code: PaymentFailureCode; message: string }
   CancelIntent: object
-  RecordLateRefund: { operationId: string; reference: string }
-  FailLateRefund: { operationId: string; reference: string; message: string }
+  RecordLateRefund: LateRefund
+  FailLateRefund: LateRefund & { readonly message: string }
+  ContradictLateRefund: LateRefundWord
+  /** A person wants late money returned whose refund has failed for good. */
+  ResumeLateRefund: { operationId: string }
   ContradictPayment: PaymentWord
   RecordPaymentReturn: { operationId: string }
   /** A canceled intent was not paid, or nobody can say. */
@@ -168,16 +183,10 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [{ type: 'PaymentIntentCanceled', data: { operationId, purpose: intent.purpose } }]
     },
 
-    RecordLateRefund({ operationId, reference }, state) {
-      const intent = created(state)
-      if (intent.lateRefunded.includes(operationId)) return []
-      if (!intent.late.includes(operationId)) throw new Error(`operation ${operationId} was not paid late`)
-      const money = collected(intent, attemptOf(intent, operationId))
-      return [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: reference } }]
-    },
-
+    RecordLateRefund: (refund, state) => lateRefundRecorded(created(state), refund),
     FailLateRefund: (refusal, state, { now }) => lateRefundFailed(created(state), refusal, now),
-
+    ContradictLateRefund: (said, state) => lateRefundContradicted(created(state), said),
+    ResumeLateRefund: ({ operationId }, state) => lateRefundResumed(created(state), operationId),
     ContradictPayment: (said, state) => contradicted(created(state), said),
 
     RecordPaymentReturn({ operationId }, state) {
@@ -187,20 +196,8 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       return [{ type: 'PaymentIntentPaymentReturned', data: { ...money, purpose: intent.purpose } }]
     },
 
-    SettleCancellation(_, state) {
-      const intent = created(state)
-      if (intent.status !== 'canceled' || !intent.open) return []
-      const { operationId } = intent.attempts.at(-1)!
-      return [{ type: 'PaymentIntentCancellationSettled', data: { operationId } }]
-    },
-
-    EscalateCancellation(_, state) {
-      const intent = created(state)
-      if (intent.status !== 'canceled' || !intent.open) return []
-      const { amount, currency } = intent
-      const { operationId } = intent.attempts.at(-1)!
-      return [{ type: 'PaymentIntentEscalated', data: { operationId, amount, currency } }]
-    },
+    SettleCancellation: (_, state) => cancellationSettled(created(state)),
+    EscalateCancellation: (_, state) => cancellationEscalated(created(state)),
 
     ReserveRefund: (asked, state) => reserveShare(state, asked),
     ReleaseRefund: ({ refund }, state) => releaseShare(state, refund),
@@ -243,21 +240,22 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       withStatus(state, { status: 'failed', failure: { code, message } }),
     PaymentIntentCanceled: (state, { operationId }, { at }) =>
       withStatus(state, { status: 'canceled', canceledAt: at, open: operationId !== null }),
-    PaymentIntentLateSuccessRecorded: (state, { operationId }) => {
+    PaymentIntentLateSuccessRecorded: (state, { operationId, refund }) => {
       const intent = begun(state)
-      return { ...intent, late: [...intent.late, operationId] }
+      return withLateRefund({ ...intent, late: [...intent.late, operationId] }, refund, 'requested')
     },
-    PaymentIntentLateSuccessRefunded: (state, { operationId }) => {
-      const intent = begun(state)
-      return { ...intent, lateRefunded: [...intent.lateRefunded, operationId] }
+    PaymentIntentLateSuccessRefunded: (state, { operationId, refund }) => {
+      return withLateRefunded(begun(state), { operationId, reference: refund })
     },
-    PaymentIntentLateRefundFailed: (state, { operationId }) => {
-      const intent = begun(state)
-      return { ...intent, lateRefundsFailed: [...intent.lateRefundsFailed, operationId] }
+    PaymentIntentLateRefundFailed: (state, { refund, next }) => {
+      const failed = withLateRefund(begun(state), refund, 'failed')
+      return next ? withLateRefund(failed, next.refund, 'requested') : failed
     },
-    PaymentIntentResultContradicted: (state, { operationId, word }) => {
+    PaymentIntentLateRefundContradicted: (state, said) => withLateContradiction(begun(state), said),
+    PaymentIntentLateRefundResumed: (state, { refund }) => withLateRefund(begun(state), refund, 'requested'),
+    PaymentIntentResultContradicted: (state, told) => {
       const intent = begun(state)
-      return { ...intent, contradictions: [...intent.contradictions, `${operationId} ${word}`] }
+      return { ...intent, contradictions: [...intent.contradictions, contradictionOf(told)] }
     },
     PaymentIntentPaymentReturned: (state) => withStatus(state, { status: 'failed', failure: takenBack }),
     PaymentIntentCancellationSettled: closed,
@@ -276,12 +274,6 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
 }
 
 const takenBack = { code: 'processing_error', message: 'The provider has taken the money back' } as const
-
-/** Nobody asks any more whether it was paid. */
-function closed(state: PaymentIntent): CreatedIntent {
-  const intent = begun(state)
-  return intent.status === 'canceled' ? { ...intent, open: false } : intent
-}
 
 /** A confirmation's id follows from the intent's, so that deciding it again gives the same one. */
 function operationIdOf(intent: string, attempt: number): string {

@@ -14,6 +14,9 @@ const money = policy<PaymentIntentEvents>('payment_money', {
   PaymentIntentSucceeded: (event) => inBook(event, { type: 'PostEntry', data: posted(event) }),
   PaymentIntentLateSuccessRecorded: (event) => inBook(event, late('payment.late', event)),
   PaymentIntentLateSuccessRefunded: (event) => inBook(event, late('payment.late_refund', event)),
+  PaymentIntentLateRefundContradicted: (event) => {
+    return event.data.remedy === 'reopen' ? inBook(event, late('payment.late', event)) : []
+  },
 })
 
 export const paymentIntentPolicies = [money]
@@ -46,7 +49,9 @@ export const paymentTemplates: readonly string[] = Object.entries(deferredTwin)
   .flat()
   .filter((template) => template !== undefined)
 
-type Collected = PaymentIntentEvents['PaymentIntentLateSuccessRefunded']
+type Collected = Omit<PaymentIntentEvents['PaymentIntentLateSuccessRefunded'], 'refund' | 'nth'> & {
+  readonly nth?: number
+}
 
 function inBook(
   { metadata, data }: RecordedEvent<Pick<Collected, 'currency'>>,
@@ -58,8 +63,8 @@ function inBook(
 /** Each confirmation of an intent may be paid late, so the operation is the subject. */
 function late(
   template: 'payment.late' | 'payment.late_refund',
-  { data: { operationId, amount, rail } }: RecordedEvent<Collected>,
+  { data: { operationId, amount, rail, nth = 1 } }: RecordedEvent<Collected>,
 ): Message<BookCommands> {
   const subject = { type: 'operation', id: operationId }
-  return { type: 'PostEntry', data: { template, subject, amount, rail } }
+  return { type: 'PostEntry', data: { template, subject, nth, amount, rail } }
 }

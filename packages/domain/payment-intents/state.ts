@@ -19,14 +19,19 @@ interface Details extends Terms {
   readonly attempts: readonly Attempt[]
   /** Operations whose money arrived after the intent ended; it is returned. */
   readonly late: readonly string[]
-  readonly lateRefunded: readonly string[]
-  /** Operations whose late money a provider has refused to return, once per refusal. */
-  readonly lateRefundsFailed: readonly string[]
-  /** Contradictions already recorded: `<operation> <result>`. */
+  /** What came of returning late money, by reference. Those of one operation follow from its id, in order. */
+  readonly lateRefunds: Readonly<Record<string, LateRefundStatus>>
+  /** How often late money went back, by operation: more than once where it came back in between. */
+  readonly lateRefundsBooked: Readonly<Record<string, number>>
+  /** Statements about late refunds that nobody has confirmed: `<reference> <result>`. */
+  readonly lateRefundDoubts: readonly string[]
+  /** Contradictions already recorded: `<operation> <record> <result>`. */
   readonly contradictions: readonly string[]
   /** By refund, the newest attempt to charge it late that was refused. */
   readonly chargesRefused?: Readonly<Record<string, number>>
 }
+
+export type LateRefundStatus = 'requested' | 'succeeded' | 'failed'
 
 /** A refund in progress or done; failed ones are removed. */
 export interface RefundShare {
@@ -95,7 +100,8 @@ function terms(intent: Terms): Terms {
 // another.
 
 export function newIntent(intent: Terms, createdAt: string): CreatedIntent {
-  const nothingYet = { attempts: [], late: [], lateRefunded: [], lateRefundsFailed: [], contradictions: [] }
+  const lateYet = { late: [], lateRefunds: {}, lateRefundsBooked: {}, lateRefundDoubts: [] }
+  const nothingYet = { attempts: [], ...lateYet, contradictions: [] }
   const status = { status: 'requires_payment_method', locked: false } as const
   return Object.assign(terms(intent), { createdAt }, nothingYet, status)
 }
@@ -103,8 +109,17 @@ export function newIntent(intent: Terms, createdAt: string): CreatedIntent {
 /** The intent with another status, without fields that belonged to the last one. */
 export function withStatus<const Status extends object>(state: PaymentIntent, status: Status) {
   const intent = begun(state)
-  const { createdAt, attempts, late, lateRefunded, lateRefundsFailed, contradictions } = intent
-  const history = { createdAt, attempts, late, lateRefunded, lateRefundsFailed, contradictions }
+  const { createdAt, attempts, contradictions } = intent
+  const { late, lateRefunds, lateRefundsBooked, lateRefundDoubts } = intent
+  const history = {
+    createdAt,
+    attempts,
+    late,
+    lateRefunds,
+    lateRefundsBooked,
+    lateRefundDoubts,
+    contradictions,
+  }
   return Object.assign(terms(intent), history, status)
 }
 
@@ -137,21 +152,8 @@ export function attemptOf(intent: CreatedIntent, operationId: string): Attempt {
 }
 
 /** The reference for returning an operation's late payment; a refusal ends it, and the next is new. */
-export function lateRefundIdOf(operationId: string, failures = 0): string {
-  return derivedId(operationId, failures === 0 ? 'late refund' : `late refund ${failures + 1}`)
-}
-
-export function lateRefundFailures({ lateRefundsFailed }: CreatedIntent, operationId: string): number {
-  return lateRefundsFailed.filter((each) => each === operationId).length
-}
-
-/** The operation whose late money a reference returns. */
-export function lateOperationOf(intent: CreatedIntent, reference: string): string | undefined {
-  return intent.late.find((operationId) => {
-    const failures = lateRefundFailures(intent, operationId)
-    const references = Array.from({ length: failures + 1 }, (_, index) => lateRefundIdOf(operationId, index))
-    return references.includes(reference)
-  })
+export function lateRefundIdOf(operationId: string, earlier = 0): string {
+  return derivedId(operationId, earlier === 0 ? 'late refund' : `late refund ${earlier + 1}`)
 }
 
 /** Neither refunded nor being refunded. */

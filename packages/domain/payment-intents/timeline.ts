@@ -31,6 +31,14 @@ const steps: Readonly<Record<keyof PaymentIntentEvents, readonly [type: string, 
   PaymentIntentLateSuccessRecorded: ['paid_late', 'Money arrived after the end; it is given back'],
   PaymentIntentLateSuccessRefunded: ['late_payment_refunded', 'The money that arrived late was given back'],
   PaymentIntentLateRefundFailed: ['late_refund_failed', 'The provider did not give the late money back'],
+  PaymentIntentLateRefundContradicted: [
+    'contradicted',
+    'The provider says something else about the money that arrived late than before',
+  ],
+  PaymentIntentLateRefundResumed: [
+    'late_refund_resumed',
+    'The provider is told again to give the late money back',
+  ],
   PaymentIntentResultContradicted: ['contradicted', 'The provider says something else than before'],
   PaymentIntentPaymentReturned: ['payment_returned', 'The provider has taken the money back'],
   PaymentIntentCancellationSettled: [

@@ -38,6 +38,10 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
     const subject = timerSubject(event.id, operationId)
     return [next ? start('late_refund', subject, event, next.at) : stop('late_refund', subject)]
   },
+  PaymentIntentLateRefundResumed: (event) => {
+    const subject = timerSubject(event.id, event.data.operationId)
+    return [start('late_refund', subject, event, event.metadata.at)]
+  },
   PaymentIntentLateSuccessRefunded: ({ id, data }) => [
     stop('late_refund', timerSubject(id, data.operationId)),
   ],
