@@ -101,3 +101,26 @@ t.test('a user is told of each factor and each password, and the mail removes wh
   t.match(await service.post(`${auth}/mfa/undo`, { token: undo }, open), { status: 401 })
   t.match(await service.get(`${auth}/mfa`, { key: again.token }), { body: { totp_enabled: true } })
 })
+
+t.test('whoever undoes a factor keeps the address that a thief was about to change', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  const undo = await mailedToken(service.service, user.email, 'undo-factors')
+  now += minute
+  const newEmail = `thief-of-${user.email}`
+  const challengeId = await proof(service, user, { purpose: 'change_email', code: codes[0]! })
+  const asked = await service.post(
+    `${auth}/email-change/request`,
+    { newEmail, challengeId },
+    { key: user.token },
+  )
+  t.equal(asked.status, 201)
+  const token = await mailedToken(service.service, newEmail, 'email-change')
+  t.equal((await service.post(`${auth}/mfa/undo`, { token: undo }, open)).status, 200)
+  t.match(await service.post(`${auth}/email-change/confirm`, { token }, open), {
+    status: 401,
+    body: { code: 'IKW-AUTH-005' },
+  })
+  now += minute
+  t.ok((await signIn(service, user)).token)
+})

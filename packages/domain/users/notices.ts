@@ -1,6 +1,7 @@
 import { refuse } from '../../contract/refusals.ts'
 import { literals, record, Timestamp } from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { cancellationOf, type ContactEvents, type Contacts } from './contacts.ts'
 import type { FactorEvents, Factors } from './factors.ts'
 import { disconnectionOf, type Google, type GoogleEvents } from './google.ts'
 import type { Changes, Decisions } from './parts.ts'
@@ -60,14 +61,15 @@ export type NoticeCommands = {
   UndoFactors: { since: string }
 }
 
-type Known = Notices & Factors & Passkeys & Google
+type Known = Notices & Factors & Passkeys & Google & Pick<Contacts, 'emailChange'>
 
 export const decideNotices: Decisions<Known, NoticeCommands, NoticeEvents & Removals> = {
   // Several of one kind at one moment are one mail.
   NoteNoticeMailed: (notice, { notices }) =>
     notices.some((one) => isSame(one, notice)) ? [{ type: 'UserNoticeMailed', data: notice }] : [],
 
-  UndoFactors({ since }, { totp, passkeys, google, held, undoneAt }) {
+  UndoFactors({ since }, known) {
+    const { totp, passkeys, google, held, undoneAt } = known
     if (undoneAt !== null && since <= undoneAt) refuse('token_must_be_valid')
     const disabled = totp && totp.enabledAt >= since ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []
     const removed = passkeys.filter(({ createdAt }) => createdAt >= since)
@@ -77,13 +79,15 @@ export const decideNotices: Decisions<Known, NoticeCommands, NoticeEvents & Remo
       ...disabled,
       ...removed.map((passkey) => removalOf(passkey, { held })),
       ...disconnectionOf({ google: left, held }),
+      // Whoever added the factor may have asked for it.
+      ...cancellationOf(known),
     ]
   },
 }
 
 type Removals = Pick<
-  FactorEvents & PasskeyEvents & GoogleEvents,
-  'UserTotpDisabled' | 'UserPasskeyRemoved' | 'UserGoogleDisconnected'
+  FactorEvents & PasskeyEvents & GoogleEvents & ContactEvents,
+  'UserTotpDisabled' | 'UserPasskeyRemoved' | 'UserGoogleDisconnected' | 'UserEmailChangeCanceled'
 >
 
 export const noticeChanges: Changes<Notices & Pick<Factors, 'setup'>, NoticeEvents> = {

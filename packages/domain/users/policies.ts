@@ -79,6 +79,13 @@ export const userPolicies = [
     },
   }),
 
+  policy<UserEvents, UserOwner>('end sessions when factors are undone', {
+    UserFactorsUndone({ id, metadata: { at } }) {
+      const data = { startedUntil: at, except: null, reason: 'password_changed' as const }
+      return [to(userSessions, id, { type: 'EndSessions', data })]
+    },
+  }),
+
   policy<UserEvents, UserOwner>(
     'free the address that a user has left',
     {
