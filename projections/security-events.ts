@@ -73,7 +73,7 @@ function shown({ id: subject, category, metadata, position }: Event, told: Told)
  */
 export const securityEvents = projection<SignInGuardEvents, Owner>()({
   name: 'security_events',
-  version: 1,
+  version: 2,
   columns: {
     id: 'text',
     user: 'text',
@@ -99,5 +99,11 @@ export const securityEvents = projection<SignInGuardEvents, Owner>()({
       return user === null ? [] : [{ put: { ...failed, merchant: null, kind: null, subject: null } as never }]
     },
     SignInPassed: ({ data: { attempt: id } }) => [{ remove: { id } }],
+    SignInRefused: (event) => {
+      const { user } = event.data
+      return user === null
+        ? []
+        : [{ put: shown(event, { id: event.eventId, user, type: event.type }) as never }]
+    },
   },
 })

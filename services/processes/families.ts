@@ -8,6 +8,7 @@ import { claimProcess } from './claims.ts'
 import { invitationProcess } from './invitations.ts'
 import { userTaker } from './users.ts'
 import type { Process } from './process.ts'
+import { requestedLinkProcess } from './requested-links.ts'
 import { refundProcess } from './refunds.ts'
 import { invoiceProcess } from './invoices.ts'
 import { subscriptionProcess } from './subscriptions.ts'
@@ -27,6 +28,7 @@ export const processes: readonly Process[] = [
   paymentIntentProcess,
   payoutProcess,
   refundProcess,
+  requestedLinkProcess,
   subscriptionProcess,
   walletProcess,
 ]

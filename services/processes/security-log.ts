@@ -29,8 +29,8 @@ function tell(stored: StoredEvent, log: Log): void {
   const { stream, revision, type } = stored
   try {
     const event = recordedEvent(byCategory.get(categoryOf(stream))!, stored)
-    const user =
-      type === 'SignInTried' ? (event.data as { user: string | null }).user : securityEventAbout(event)
+    const isTry = type === 'SignInTried' || type === 'SignInRefused'
+    const user = isTry ? (event.data as { user: string | null }).user : securityEventAbout(event)
     if (user === undefined) return
     const { actor, request } = event.metadata
     log.info({ user, actor, request, event: event.eventId }, type)

@@ -73,6 +73,32 @@ t.test('a user reads what happened to their access, newest first, and nobody els
   ])
 })
 
+t.test('of tries that a lock refuses, the first one of each lock is in the history', async (t) => {
+  const awa = await newUser(service)
+  const login = (password: string) => service.post('/api/v1/auth/login', { email: awa.email, password }, open)
+  for (const _ of Array.from({ length: 10 })) t.equal((await login(other)).status, 401)
+  for (const _ of Array.from({ length: 3 })) t.equal((await login(awa.password)).status, 423)
+  const all = typesOf(
+    await eventually(
+      () => history(awa),
+      (told) => typesOf(told).includes('SignInRefused'),
+    ),
+  )
+  t.equal(all.filter((type) => type === 'SignInFailed').length, 10)
+  t.equal(all.filter((type) => type === 'SignInRefused').length, 1)
+})
+
+t.test('sign-ins that cross each other are no failures', async (t) => {
+  const awa = await newUser(service)
+  await Promise.all(Array.from({ length: 6 }, () => signIn(service, awa)))
+  const sessions = (told: readonly Told[]) => typesOf(told).filter((type) => type === 'SessionStarted')
+  const all = await eventually(
+    () => history(awa),
+    (told) => sessions(told).length === 7,
+  )
+  t.notOk(typesOf(all).includes('SignInFailed'))
+})
+
 /** Somebody who does everything, and what nobody who reads the log may find in it. */
 async function journey(client: MerchantClient, dataDirectory: string) {
   const auth = '/api/v1/auth'

@@ -3,14 +3,17 @@ import type { PlatformOwner } from '../../kernel/owner.ts'
 import { user } from '../users/user.ts'
 import type { SignInGuardEvents } from './sign-in-guard.ts'
 
-const requests = { reset_password: 'RequestPasswordReset', magic_link: 'RequestMagicLink' } as const
+export const linkCommands = {
+  reset_password: 'RequestPasswordReset',
+  magic_link: 'RequestMagicLink',
+} as const
 
-/** The request for a link takes as long for an address that nobody has: what follows comes later. */
+/** Of older requests, which name the user; who the newer ones are about is looked up by a process. */
 export const sendRequestedLink = policy<SignInGuardEvents, PlatformOwner>(
   'send requested link',
   {
     SignInLinkRequested({ data: { link, purpose, user: id } }) {
-      return id === null ? [] : [to(user, id, { type: requests[purpose], data: { link } })]
+      return id === null ? [] : [to(user, id, { type: linkCommands[purpose], data: { link } })]
     },
   },
   ({ data }) =>

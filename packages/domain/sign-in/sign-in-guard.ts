@@ -1,5 +1,5 @@
 import { refuse } from '../../contract/refusals.ts'
-import { literals, nullable, record, Uuid } from '../../contract/vocabulary.ts'
+import { literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import type { PlatformOwner } from '../../kernel/owner.ts'
@@ -8,13 +8,13 @@ import type { PlatformOwner } from '../../kernel/owner.ts'
 
 const LinkPurpose = literals('reset_password', 'magic_link')
 
-/** What somebody who is known, or not yet, may have sent to an address so many times an hour. */
+/** So many an hour go to an address. Whoever asks has at most as many of them as are left for others. */
 const mailsPerHour = {
-  code: 10,
-  verify_email: 5,
-  email_change: 5,
-  pre_signup: 5,
-  phone_change: 5,
+  code: 20,
+  verify_email: 10,
+  email_change: 10,
+  pre_signup: 10,
+  phone_change: 10,
   /** Messages cost money, so they are counted by who asks for them too. */
   texts: 20,
   /** Of one network, which can be that of a whole town: each mails somebody who may not have asked. */
@@ -25,22 +25,39 @@ const mailPurposes = Object.keys(mailsPerHour) as [MailPurpose, ...MailPurpose[]
 
 /** A newer version only has more purposes. */
 const asItWas = (old: object) => old
+const withoutAsker = (old: object) => ({ ...old, asker: null })
+/** An HMAC of the user or network address that asks. Null where that is what the stream counts. */
+const Asker = nullable(Type.String())
 
 export const signInGuardEvents = {
   /** A code, or a link that a user has asked for, is on its way to the address or number. */
-  SignInMailRequested: stored(3, record({ purpose: literals(...mailPurposes) }), {
+  SignInMailRequested: stored(4, record({ purpose: literals(...mailPurposes), asker: Asker }), {
     1: asItWas,
     2: asItWas,
+    3: withoutAsker,
   }),
   /** The same before there were purposes. */
   SignInCodeRequested: stored(1, record({ challenge: Uuid })),
   /** Counted before the password is looked at, so that a thousand guesses at once are a thousand. */
   SignInTried: stored(1, record({ attempt: Uuid, user: nullable(Uuid) })),
   SignInPassed: stored(1, record({ attempt: Uuid })),
-  /** `user` is null where nobody has the address: then nothing follows from it. */
-  SignInLinkRequested: stored(2, record({ link: Uuid, purpose: LinkPurpose, user: nullable(Uuid) }), {
-    1: asItWas,
-  }),
+  /** While locked: the first of all that come until the lock is over. */
+  SignInRefused: stored(1, record({ attempt: Uuid, user: nullable(Uuid) })),
+  /**
+   * Who has the address is found out later, by its claim: so the answer cannot tell. In older versions it was
+   * `user`, and null for nobody.
+   */
+  SignInLinkRequested: stored(
+    3,
+    record({
+      link: Uuid,
+      purpose: LinkPurpose,
+      user: nullable(Uuid),
+      claim: nullable(Uuid),
+      asker: Asker,
+    }),
+    { 1: asItWas, 2: (old) => ({ ...old, claim: null, asker: null }) },
+  ),
 }
 
 export type SignInGuardEvents = EventsOf<typeof signInGuardEvents>
@@ -48,8 +65,12 @@ export type MailedPurpose = SignInGuardEvents['SignInLinkRequested']['purpose']
 
 // State
 
-interface Requested {
+interface Asked {
   readonly purpose: MailedPurpose | MailPurpose
+  readonly asker: string | null
+}
+
+interface Requested extends Asked {
   readonly at: string
 }
 
@@ -60,6 +81,10 @@ interface Requested {
 export interface SignInGuard {
   /** Times of attempts that did not pass, oldest first. */
   readonly tried: readonly { readonly attempt: string; readonly at: string }[]
+  /** Attempts that were forgotten when another one passed, and may still pass too. */
+  readonly forgotten: readonly string[]
+  /** A try that this lock has refused is noted. */
+  readonly isRefusalNoted: boolean
   readonly requested: readonly Requested[]
 }
 
@@ -75,8 +100,8 @@ const resendAfterMs = 30_000
  * leaves one in the mailbox that works.
  */
 const linkEveryMs = 15 * minuteMs
-/** So many come as soon as they are asked for. */
-const linksAtOnce = 2
+/** So many come to one who asks, and to all of them, as soon as they are asked for. */
+const linksAtOnce = { asker: 2, address: 6 }
 /** Remembered at most: the highest limit looks so far back. */
 const rememberedMax = 100
 /** Several people ask for these, who need not wait for each other. */
@@ -89,7 +114,7 @@ export type SignInGuardCommands = {
   TrySignIn: SignInGuardEvents['SignInTried'] & { of: keyof typeof triesMax }
   /** `attempt`: which one passed, or the mailed link that proved it otherwise. */
   PassSignIn: { attempt: string }
-  RequestMail: { purpose: MailPurpose; isLimited: boolean }
+  RequestMail: SignInGuardEvents['SignInMailRequested'] & { isLimited: boolean }
   RequestSignInLink: SignInGuardEvents['SignInLinkRequested'] & { isLimited: boolean }
 }
 
@@ -98,28 +123,30 @@ export const signInGuard: Decider<SignInGuard, SignInGuardCommands, SignInGuardE
   owners: ['platform'],
   time: 'real',
   events: signInGuardEvents,
-  initial: () => ({ tried: [], requested: [] }),
-  snapshot: { version: 1, every: () => 200 },
+  initial: () => ({ tried: [], forgotten: [], isRefusalNoted: false, requested: [] }),
+  snapshot: { version: 2, every: () => 200 },
 
   decide: {
     TrySignIn({ of, ...attempt }, state, { now }) {
+      const isNew = of === 'account' && !state.isRefusalNoted
+      if (isNew && lockedMs(state, of, now) > 0) return [{ type: 'SignInRefused', data: attempt }]
       refuseLocked(state, of, now)
       return [{ type: 'SignInTried', data: attempt }]
     },
 
-    PassSignIn: ({ attempt }, { tried }) =>
-      tried.length > 0 ? [{ type: 'SignInPassed', data: { attempt } }] : [],
+    PassSignIn: ({ attempt }, { tried, forgotten }) =>
+      tried.length > 0 || forgotten.includes(attempt) ? [{ type: 'SignInPassed', data: { attempt } }] : [],
 
     RequestSignInLink({ isLimited, ...request }, { requested }, { now }) {
-      if (isLimited && linkWaits(requested, request.purpose, now) > 0) return []
+      if (isLimited && linkWaits(requested, request, now) > 0) return []
       return [{ type: 'SignInLinkRequested', data: request }]
     },
 
-    RequestMail({ purpose, isLimited }, { requested }, { now }) {
-      const waitMs = mailWaits(requested, purpose, now)
+    RequestMail({ isLimited, ...request }, { requested }, { now }) {
+      const waitMs = mailWaits(requested, request, now)
       if (isLimited && waitMs > 0)
         refuse('rate_must_be_within_the_limit', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
-      return [{ type: 'SignInMailRequested', data: { purpose } }]
+      return [{ type: 'SignInMailRequested', data: request }]
     },
   },
 
@@ -127,11 +154,20 @@ export const signInGuard: Decider<SignInGuard, SignInGuardCommands, SignInGuardE
     SignInTried: (state, { attempt }, { at }) => ({
       ...state,
       tried: [...state.tried, { attempt, at }].slice(-rememberedMax),
+      isRefusalNoted: false,
     }),
-    SignInPassed: (state) => ({ ...state, tried: [] }),
-    SignInLinkRequested: (state, { purpose }, { at }) => asked(state, { purpose, at }),
-    SignInMailRequested: (state, { purpose }, { at }) => asked(state, { purpose, at }),
-    SignInCodeRequested: (state, _, { at }) => asked(state, { purpose: 'code', at }),
+    SignInPassed: (state, { attempt }) => ({
+      ...state,
+      tried: [],
+      forgotten: [...state.forgotten, ...state.tried.map((one) => one.attempt)]
+        .filter((one) => one !== attempt)
+        .slice(-rememberedMax),
+      isRefusalNoted: false,
+    }),
+    SignInRefused: (state) => ({ ...state, isRefusalNoted: true }),
+    SignInLinkRequested: (state, { purpose, asker }, { at }) => asked(state, { purpose, asker, at }),
+    SignInMailRequested: (state, { purpose, asker }, { at }) => asked(state, { purpose, asker, at }),
+    SignInCodeRequested: (state, _, { at }) => asked(state, { purpose: 'code', asker: null, at }),
   },
 }
 
@@ -139,32 +175,47 @@ function asked(state: SignInGuard, one: Requested): SignInGuard {
   return { ...state, requested: [...state.requested, one].slice(-rememberedMax) }
 }
 
-/** Until the next mail of this kind may be sent. */
-function mailWaits(requested: readonly Requested[], purpose: MailPurpose, now: Date): number {
-  const times = timesOf(requested, purpose)
-  const [last = -Infinity, first = -Infinity] = [times.at(-1), times.at(-mailsPerHour[purpose])]
-  const again = shared.includes(purpose) ? last : last + resendAfterMs
-  return Math.max(again, first + hourMs) - now.getTime()
+/** Until the next mail of this kind may be sent for whoever asks. */
+function mailWaits(
+  requested: readonly Requested[],
+  asked: Asked & { purpose: MailPurpose },
+  now: Date,
+): number {
+  const { all, own } = lastHour(requested, asked, now)
+  const left = mailsPerHour[asked.purpose] - all.length
+  const isShared = shared.includes(asked.purpose)
+  const again = isShared ? 0 : (own.at(-1) ?? -Infinity) + resendAfterMs
+  const isOver = left <= 0 || (!isShared && own.length >= left)
+  return Math.max(again, isOver ? all[0]! + hourMs : 0) - now.getTime()
 }
 
 /** The same for a link that a stranger asks for. */
-function linkWaits(requested: readonly Requested[], purpose: MailedPurpose, now: Date): number {
-  const times = timesOf(requested, purpose).filter((time) => now.getTime() - time < hourMs)
-  const everyMs = times.length < linksAtOnce ? resendAfterMs : linkEveryMs
-  return (times.at(-1) ?? -Infinity) + everyMs - now.getTime()
+function linkWaits(requested: readonly Requested[], asked: Asked, now: Date): number {
+  const { all, own } = lastHour(requested, asked, now)
+  const isAtOnce = own.length < linksAtOnce.asker && all.length < linksAtOnce.address
+  const from = isAtOnce ? (own.at(-1) ?? -Infinity) + resendAfterMs : all.at(-1)! + linkEveryMs
+  return from - now.getTime()
 }
 
-function timesOf(requested: readonly Requested[], purpose: Requested['purpose']): readonly number[] {
-  return requested.filter((one) => one.purpose === purpose).map(({ at }) => Date.parse(at))
+/** When it was asked for, oldest first: by anybody, and by the same one. */
+function lastHour(requested: readonly Requested[], { purpose, asker }: Asked, now: Date) {
+  const recent = requested.filter(
+    (one) => one.purpose === purpose && now.getTime() - Date.parse(one.at) < hourMs,
+  )
+  const timesOf = (some: readonly Requested[]) => some.map(({ at }) => Date.parse(at))
+  return { all: timesOf(recent), own: timesOf(recent.filter((one) => one.asker === asker)) }
 }
 
 /** After so many failures in a quarter of an hour, for a quarter of an hour after the last of them. */
-export function refuseLocked({ tried }: SignInGuard, of: keyof typeof triesMax, now: Date): void {
+export function refuseLocked(state: SignInGuard, of: keyof typeof triesMax, now: Date): void {
+  const leftMs = lockedMs(state, of, now)
+  if (leftMs > 0) refuse('sign_in_must_not_be_locked', { retryAfterSeconds: Math.ceil(leftMs / 1_000) })
+}
+
+function lockedMs({ tried }: SignInGuard, of: keyof typeof triesMax, now: Date): number {
   const last = tried.at(-1)
   const first = tried.at(-triesMax[of])
-  if (!last || !first) return
+  if (!last || !first) return 0
   const isLocked = Date.parse(last.at) - Date.parse(first.at) < lockMs
-  const leftMs = Date.parse(last.at) + lockMs - now.getTime()
-  if (isLocked && leftMs > 0)
-    refuse('sign_in_must_not_be_locked', { retryAfterSeconds: Math.ceil(leftMs / 1_000) })
+  return isLocked ? Date.parse(last.at) + lockMs - now.getTime() : 0
 }

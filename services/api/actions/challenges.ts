@@ -32,7 +32,7 @@ export async function issueTo(request: Asking, { purpose, user, state }: Wanted)
   const { dependencies, envelope, id } = request
   const method = state.totp ? ('totp' as const) : ('email' as const)
   const destination = state.totp ? null : state.email
-  if (destination !== null) await countMail(request, destination, 'code')
+  if (destination !== null) await countMail(request, destination, { purpose: 'code', user })
   const { language, passwordChanges } = state
   const data = { purpose, method, user, destination, language, passwordChanges }
   const own = actingFor({ user }, { ...envelope, actor: `user:${user}` })

@@ -57,7 +57,7 @@ export async function requestEmailChange(
   await requireProof(request, known, { purpose: 'change_email', challengeId: body.challengeId })
   const other = await userOf(dependencies, email)
   if (other && other.id !== id) refuse('email_must_be_free')
-  if (known.emailChange?.link !== link) await countMail(request, email, 'email_change')
+  if (known.emailChange?.link !== link) await countMail(request, email, { purpose: 'email_change', user: id })
   const { state } = await request.send(user, id, { type: 'RequestEmailChange', data: { link, email } })
   return viewChange(state as ActiveUser)
 }

@@ -15,7 +15,7 @@ type Purpose = keyof typeof methods
 
 /** A code goes there, whether or not somebody has registered with it. */
 export async function challengeEmail(request: Request<{ email: string }>) {
-  await countMail(request, request.body.email, 'pre_signup')
+  await countMail(request, request.body.email, { purpose: 'pre_signup' })
   return issue(request, 'pre_signup_email', request.body.email)
 }
 

@@ -51,14 +51,21 @@ export async function unlock(
   await dependencies.executor.send(signInGuard, account, pass, guarding(envelope))
 }
 
-/** Mails go to an address, and messages to a number, some times an hour, whoever has them sent. */
+interface Counted {
+  readonly purpose: MailPurpose
+  /** Left out for strangers, who are told apart by their networks. */
+  readonly user?: string
+}
+
+/** Mails go to an address, and messages to a number, some times an hour; nobody uses them up for others. */
 export async function countMail(
-  { dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>,
+  request: Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>,
   address: string,
-  purpose: MailPurpose,
+  { purpose, user }: Counted,
 ): Promise<void> {
+  const { dependencies, envelope } = request
   const guard = await guardOfAccount(dependencies, address)
-  const data = { purpose, isLimited: dependencies.limitsCounts }
+  const data = { purpose, asker: await askerOf(request, user), isLimited: dependencies.limitsCounts }
   await dependencies.executor.send(signInGuard, guard, { type: 'RequestMail', data }, guarding(envelope))
 }
 
@@ -66,16 +73,16 @@ export async function countMail(
 export async function countText(
   request: Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>,
   phone: string,
-  { purpose, user }: { readonly purpose: MailPurpose; readonly user?: string },
+  { purpose, user }: Counted,
 ): Promise<void> {
   const { dependencies, envelope, client } = request
   const { blindIndex, executor, limitsCounts: isLimited } = dependencies
   const asking = await blindIndex(
     JSON.stringify(['sign in', 'texts', user ?? networkOf(client.address ?? '')]),
   )
-  const texts = { type: 'RequestMail', data: { purpose: 'texts', isLimited } } as const
+  const texts = { type: 'RequestMail', data: { purpose: 'texts', asker: null, isLimited } } as const
   await executor.send(signInGuard, asking, texts, guarding(envelope))
-  await countMail(request, phone, purpose)
+  await countMail(request, phone, { purpose, ...(user !== undefined && { user }) })
 }
 
 /** Whoever shares a network address registers so many times an hour. */
@@ -88,7 +95,7 @@ export async function countRegistration({
   const guard = await blindIndex(
     JSON.stringify(['sign in', 'registrations', networkOf(client.address ?? '')]),
   )
-  const data = { purpose: 'registrations', isLimited } as const
+  const data = { purpose: 'registrations', asker: null, isLimited } as const
   await executor.send(signInGuard, guard, { type: 'RequestMail', data }, guarding(envelope))
 }
 
@@ -101,14 +108,16 @@ export async function triesOfFactors(
 }
 
 function triesAt({ dependencies, envelope }: Pick<Request, 'dependencies' | 'envelope'>, guard: string) {
-  const { executor, newId } = dependencies
+  const { executor, clock, newId } = dependencies
   const attempt = newId()
   const own = guarding(envelope)
   return {
     /** Refused while locked. An attempt counts as failed until it has passed. */
     async begin(user: string | null) {
       const data = { attempt, user, of: 'account' as const }
-      await executor.send(signInGuard, guard, { type: 'TrySignIn', data }, own)
+      const { state } = await executor.send(signInGuard, guard, { type: 'TrySignIn', data }, own)
+      const isTaken = state.tried.some((one) => one.attempt === attempt)
+      if (!isTaken) refuseLocked(state, data.of, clock())
     },
     async pass() {
       await executor.send(signInGuard, guard, { type: 'PassSignIn', data: { attempt } }, own)
@@ -138,6 +147,16 @@ async function guardsOf(
     },
     pass: () => account.pass(),
   }
+}
+
+/** Who asks for a mail: a user, or a stranger's network. */
+export function askerOf(
+  { dependencies, client }: Pick<Request<unknown>, 'dependencies' | 'client'>,
+  user?: string,
+): Promise<string> {
+  return dependencies.blindIndex(
+    JSON.stringify(['sign in', 'asker', user ?? networkOf(client.address ?? '')]),
+  )
 }
 
 export function guarding(envelope: Envelope) {

@@ -3,8 +3,8 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import { signInGuard, type MailedPurpose } from '../../../packages/domain/sign-in/sign-in-guard.ts'
 import { startSession } from './auth-sessions.ts'
 import { issueTo } from './challenges.ts'
-import { askingOf, guarding, guardOfAccount, provePassword } from './sign-in-guards.ts'
-import { userOf } from './user-accounts.ts'
+import { askerOf, askingOf, guarding, guardOfAccount, provePassword } from './sign-in-guards.ts'
+import { claimOfAddress, userOf } from './user-accounts.ts'
 
 type Asking<Body> = Request<Body>
 
@@ -24,14 +24,15 @@ export async function login(request: Asking<{ email: string; password: string }>
   return startSession(request, found, { method: 'password' })
 }
 
-/** Asks for a mail to this address. What follows for somebody who has it comes after the answer. */
+/** Asks for a mail to this address. Who has it is looked up after the answer, which is the same for all. */
 export async function requestLink(request: Asking<{ email: string }>, purpose: MailedPurpose): Promise<void> {
   const { dependencies, body, envelope } = request
-  const found = await userOf(dependencies, body.email)
   const data = {
     link: dependencies.newId(),
     purpose,
-    user: found?.id ?? null,
+    user: null,
+    claim: await claimOfAddress(dependencies, body.email),
+    asker: await askerOf(request),
     isLimited: dependencies.limitsCounts,
   }
   const id = await guardOfAccount(dependencies, body.email)

@@ -17,11 +17,18 @@ export async function userOf(
   { executor, blindIndex }: Pick<Dependencies, 'executor' | 'blindIndex'>,
   email: string,
 ): Promise<FoundUser | undefined> {
-  const name = claimedName('email', email, { platform: true })
-  const { state: held } = await executor.current(claim, await blindIndex(name))
+  const { state: held } = await executor.current(claim, await claimOfAddress({ blindIndex }, email))
   const id = held.status === 'free' ? undefined : held.holder.id
   const { state } = await executor.current(user, id ?? nobody)
   return id !== undefined && state.status === 'active' ? { id, state } : undefined
+}
+
+/** The stream that says whose an address is. */
+export function claimOfAddress(
+  { blindIndex }: Pick<Dependencies, 'blindIndex'>,
+  email: string,
+): Promise<string> {
+  return blindIndex(claimedName('email', email, { platform: true }))
 }
 
 /** Who signed in is a user; one who was erased a moment ago is none any more. */

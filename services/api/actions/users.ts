@@ -136,7 +136,8 @@ export async function resendVerification(request: Request) {
   const { user: id } = signedIn(request)
   const data = { link: request.id }
   const { email, emailVerified, links } = await knownUser(request.dependencies, id)
-  if (!emailVerified && links.verify_email?.id !== request.id) await countMail(request, email, 'verify_email')
+  if (!emailVerified && links.verify_email?.id !== request.id)
+    await countMail(request, email, { purpose: 'verify_email', user: id })
   await request.send(user, id, { type: 'RequestEmailVerification', data })
   return acknowledged('A link is on its way')
 }
