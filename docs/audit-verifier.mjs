@@ -1,9 +1,7 @@
-// Verifies a backup of ikw-payments with nothing but Node: node audit-verifier.mjs <backup> <verifier key> [checkpoint]
-// or a receipt: node audit-verifier.mjs --receipt <file> <verifier key>
-// It follows docs/audit.md and shares no code with the service. Exit code 0: every event is what was signed.
+// node audit-verifier.mjs <backup> <verifier keys> [checkpoint], or --receipt <file> <verifier keys>: follows
+// docs/audit.md with nothing but Node and shares no code with the service. Exit code 0: all is what was signed.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 
@@ -37,24 +35,22 @@ const salted = (salt, committed) => sha256(Buffer.from(salt, 'base64url'), canon
 const subtrees = []
 let size = 0
 function addLeaf(hash) {
-  for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) hash = nodeHash(subtrees.pop(), hash)
+  for (let rest = size++; rest % 2 === 1; rest = (rest - 1) / 2) hash = nodeHash(subtrees.pop(), hash)
   subtrees.push(hash)
-  size++
 }
 const root = () => subtrees.reduceRight((right, left) => nodeHash(left, right)).toString('base64')
 
-/** 4. The text of a note, when one of the keys has signed it: text, a blank line, signatures. */
-function openNote(note) {
+/** 4. The text of a note, when a key has signed it whose name (and what is behind it) is a line of the text. */
+function openNote(note, behind = '') {
   const text = note.slice(0, note.lastIndexOf('\n\n') + 1)
   const isSigned = keys.some((verifierKey) => {
     const [name, , ...encoded] = verifierKey.split('+')
     const x = Buffer.from(encoded.join('+'), 'base64').subarray(1).toString('base64url')
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    return note
-      .split('\n')
-      .filter((line) => line.startsWith(`— ${name} `) && text.split('\n').includes(name))
-      .map((line) => Buffer.from(line.split(' ')[2], 'base64'))
-      .some((bytes) => verify(null, Buffer.from(text), key, bytes.subarray(4)))
+    const lines = note.split('\n').filter((line) => line.startsWith(`— ${name} `))
+    const signatures = lines.map((line) => Buffer.from(line.split(' ')[2], 'base64').subarray(4))
+    const isNamed = text.split('\n').includes(`${name}${behind}`)
+    return isNamed && signatures.some((signature) => verify(null, Buffer.from(text), key, signature))
   })
   if (!isSigned) throw new Error(`no key of yours has signed: ${text.trim().replaceAll('\n', ' ')}`)
   return text
@@ -87,6 +83,13 @@ function receipt({ event, salt, personal, index, proof, checkpoint }) {
   console.log(`${event.type} of ${event.stream}: leaf ${index} of ${size}`)
 }
 
+/** 8. A closed month is what its note says. */
+function closedMonth({ stream, data: { note, timeZone, from, to, books, checkpoint } }) {
+  const digest = sha256(canonical({ timeZone, from, to, books, checkpoint })).toString('base64')
+  const isAbout = openNote(note, '/periods').endsWith(`/periods\n${stream.slice(7)}\n${digest}\n`)
+  if (!isAbout) problems.push(`the closed month ${stream} is not what was signed`)
+}
+
 /** 5. Books: debits equal credits in every entry. */
 const books = new Set()
 function post({ stream, data }) {
@@ -98,7 +101,7 @@ function post({ stream, data }) {
 }
 
 const lines = (file) =>
-  createInterface({ input: createReadStream(join(place, file)).pipe(createGunzip()), crlfDelay: Infinity })
+  createInterface({ input: createReadStream(`${place}/${file}`).pipe(createGunzip()), crlfDelay: Infinity })
 function eventIn(line) {
   try {
     const event = JSON.parse(line)
@@ -118,16 +121,16 @@ async function backup() {
   checkpoints.sort((one, other) => other.size - one.size)
   const signedUpTo = checkpoints[0]?.size ?? 0
   if (signedUpTo === 0) problems.push('nobody has signed any of the events')
-  const manifest = JSON.parse(readFileSync(join(place, 'manifest.json'), 'utf8'))
-  const minuteBefore = Date.parse(manifest.at) - 60_000
+  const manifest = JSON.parse(readFileSync(`${place}/manifest.json`, 'utf8'))
   for await (const line of lines('events.ndjson.gz')) {
     const event = eventIn(line)
     const name = `leaf ${size}: event ${event.id} of ${event.stream}`
-    if (size >= signedUpTo && !(Date.parse(event.metadata.at) >= minuteBefore))
+    if (size >= signedUpTo && !(Date.parse(event.metadata.at) >= Date.parse(manifest.at) - 60_000))
       problems.push(`${name} was never signed`)
     const made = commitment(event)
     const published = bundles[Math.floor(size / 256)]?.slice((size % 256) * 64, (size % 256) * 64 + 64)
     if (published && published !== made.toString('hex')) problems.push(`${name} is not what was notarised`)
+    if (event.type === 'PeriodClosed') closedMonth(event)
     // 6. The next key of the log, announced by the one before.
     if (event.type === 'LogKeyAnnounced') keys.push(openNote(event.data.note).split('\n')[2])
     addLeaf(leafHash(made))
@@ -139,12 +142,9 @@ async function backup() {
   if (checkpoints[0]) problems.push(`${signedUpTo} events were signed, ${size} are there`)
   if (manifest.events !== size) problems.push(`manifest.json tells of ${manifest.events} events, not ${size}`)
   const unsigned = size > signedUpTo ? ` (the last ${size - signedUpTo} not signed yet)` : ''
-  console.log(
-    `${size} events${unsigned}, ${books.size} books with entries, root ${size > 0 ? root() : 'of nothing'}`,
-  )
+  console.log(`${size} events${unsigned}, ${books.size} books with entries, root ${size && root()}`)
 }
 
-if (isReceipt) receipt(JSON.parse(readFileSync(place, 'utf8')))
-else await backup()
+await (isReceipt ? receipt(JSON.parse(readFileSync(place, 'utf8'))) : backup())
 console.log(problems.length === 0 ? verdict : problems.slice(0, 20).join('\n'))
 process.exitCode = problems.length === 0 ? 0 : 1

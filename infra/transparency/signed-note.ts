@@ -117,6 +117,8 @@ const signaturesMax = 100
 
 /** Throws MalformedNoteError for what is not a note; signatures are not verified here. */
 export function parseNote(note: string): SignedNote {
+  // Notes come from outside, in events too.
+  if (typeof note !== 'string') throw new MalformedNoteError('it is no text')
   if (Buffer.byteLength(note) > noteBytesMax) throw new MalformedNoteError('the note is too long')
   // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u0009\u000b-\u001f\ufffd]/.test(note))

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import type { EntryData } from './entry-data.ts'
+import type { EntryData, PostingData } from './entry-data.ts'
 import { HoldAudit, heldIn } from './hold-audit.ts'
 import { IdTable } from './id-table.ts'
 import type { Note, Rule } from './violations.ts'
@@ -7,6 +7,9 @@ import type { Note, Rule } from './violations.ts'
 const isHeld = (account: string) => heldIn.some((held) => held === account)
 /** Domain model 2.1: debits raise these, credits raise all others, and only these may be below zero. */
 const isAsset = (account: string) => account.startsWith('provider:') || account === 'sandbox.funding'
+/** By how much a posting raises its account. */
+export const effectOf = ({ account, side, amount }: PostingData) =>
+  (side === 'debit') === isAsset(account) ? amount : -amount
 /** L7: what may stand here for a day only. */
 const isPassing = (account: string) => account === suspense || account.startsWith('transfer.clearing:')
 const suspense = 'suspense.unmatched'
@@ -86,9 +89,10 @@ export class BookAudit {
   }
 
   #move({ postings, subject, effectiveAt }: EntryData, say: Say): void {
-    for (const { account, side, amount } of postings) {
+    for (const posting of postings) {
+      const { account } = posting
       const before = this.balances.get(account) ?? 0
-      const after = before + ((side === 'debit') === isAsset(account) ? amount : -amount)
+      const after = before + effectOf(posting)
       this.balances.set(account, after)
       const about = { account, subject: `${subject.type} ${subject.id}` }
       if (isPassing(account)) this.#pass(about, after - before, effectiveAt)

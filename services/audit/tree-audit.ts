@@ -11,6 +11,8 @@ import {
 import { GrowingTree, type Tile } from '../../infra/transparency/tree.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { PublishedLeaves } from './published-leaves.ts'
+import { closedType } from './closed-months.ts'
+import { SignedMonths } from './signed-months.ts'
 import type { PublishedCheckpoint, PublishedLog } from '../../infra/transparency/published-log.ts'
 
 export interface TreeFinding {
@@ -36,9 +38,12 @@ const findingsMax = 20
 /** Grows the tree again from the events themselves and compares it with all that was published. */
 export class TreeAudit {
   readonly findings: TreeFinding[] = []
+  readonly months = new SignedMonths((finding) => this.#note(finding))
   readonly #published: PublishedLog
   readonly #leaves: PublishedLeaves
   readonly #tree: GrowingTree
+  /** So many leaves were compared before. */
+  readonly #from: number
   readonly #trusted: NoteVerifier[]
   readonly #checkpoints: AsyncIterator<PublishedCheckpoint>
   #next: PublishedCheckpoint | undefined
@@ -63,6 +68,7 @@ export class TreeAudit {
   constructor(published: PublishedLog, options: TreeAuditOptions = {}) {
     const { keys, noted, signedBefore, tree = new GrowingTree() } = options
     this.#tree = tree
+    this.#from = tree.size
     this.#signedBefore = signedBefore
     this.#published = published
     this.#trusted = (keys ?? published.verifierKeys).map(noteVerifier)
@@ -94,7 +100,7 @@ export class TreeAudit {
       if (isItself) this.#isWhereItWas(leaf, event)
       else this.#tell(leaf, event, commitment)
       if (!(await this.#isUnderCheckpoint())) this.#requireNew(leaf, event)
-      if (event.type === announcementType) this.#trustNext(event)
+      if (event.type === announcementType || event.type === closedType) this.#openNoteOf(event)
       this.#position = isItself ? event.position : undefined
       await this.add(commitment, published)
     }
@@ -135,6 +141,7 @@ export class TreeAudit {
       // Of a log without events.
       else if (checkpoint) this.#compareRoot(checkpoint)
     }
+    await this.months.end(() => this.#published.checkpoints(), this.#from)
     return size - this.#signedThrough
   }
 
@@ -204,14 +211,17 @@ export class TreeAudit {
       this.#note({ problem: `tile ${name} is not what its ${count} hashes make it` })
   }
 
-  /** A key that a trusted one has announced is trusted from there on. */
-  #trustNext(event: StoredEvent): void {
-    const { note } = event.data as { readonly note: string }
+  /** A key that a trusted one has announced is trusted from there on. A closed month is signed by one. */
+  #openNoteOf(event: StoredEvent): void {
+    const leaf = this.#tree.size
     try {
+      if (event.type === closedType)
+        return this.months.closed(event, { leaf, event: nameOf(event) }, this.#trusted)
+      const { note } = event.data as { readonly note: string }
       this.#trusted.push(noteVerifier(announcedKey(note, this.#trusted)))
     } catch (error) {
       if (!(error instanceof MalformedNoteError)) throw error
-      this.#note({ leaf: this.#tree.size, problem: `${nameOf(event)} does not hold: ${error.message}` })
+      this.#note({ leaf, problem: `${nameOf(event)} does not hold: ${error.message}` })
     }
   }
 

@@ -4,6 +4,7 @@ import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { ownerOf, ownerText, owns, type Owner } from '../../packages/kernel/owner.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { BookAudit } from './book-audit.ts'
+import { closedType, ClosedMonths } from './closed-months.ts'
 import type { EntryData } from './entry-data.ts'
 import { EffectsAudit } from './effects.ts'
 import { IdTable } from './id-table.ts'
@@ -63,7 +64,7 @@ export async function verifyLog(options: VerifyOptions): Promise<Verified> {
     audit.violations.note('log', `${stream} ${problem}`)
   const pending = audit.effects.end(policiesThrough)
   for (const book of audit.books.values()) book.checkPassing(now)
-  await checkCorrections(store, audit)
+  await lookAgain(store, audit)
   return { position, pending, ...audit.counted() }
 }
 
@@ -76,6 +77,7 @@ class LogAudit {
   readonly violations = new Violations()
   readonly effects = new EffectsAudit(this.violations.note)
   readonly books = new Map<string, BookAudit>()
+  readonly months = new ClosedMonths(this.violations.note)
   readonly #streams = new Streams()
   #events = 0
   #entries = 0
@@ -83,6 +85,7 @@ class LogAudit {
   apply(event: RecordedEvent): void {
     this.#events++
     this.#checkStream(event)
+    if (event.type === closedType) this.months.closed(event)
     if (event.category !== ledger) return this.effects.event(event)
     let book = this.books.get(event.id)
     if (!book) this.books.set(event.id, (book = new BookAudit(event.id, this.violations.note)))
@@ -158,11 +161,8 @@ class Streams {
   }
 }
 
-/** L6. Corrections are few, so what they correct is looked up in their books only when there are some. */
-async function checkCorrections(
-  store: VerifyOptions['store'],
-  { books, violations }: LogAudit,
-): Promise<void> {
+/** Corrections and closed months are few, so books are looked at once more only where there are some. */
+async function lookAgain(store: VerifyOptions['store'], { books, months, violations }: LogAudit) {
   const corrected = [...books].filter(([, { corrections }]) => corrections.length > 0)
   const wanted = new Map(
     corrected.map(([id, { corrections }]) => [
@@ -170,18 +170,33 @@ async function checkCorrections(
       new Map(corrections.map(({ entry }) => [entry.reverses, entry])),
     ]),
   )
-  if (wanted.size === 0) return
-  for await (const events of eventsOf(store, new Set(wanted.keys()))) {
-    for (const { stream, data } of events) {
-      const original = data as EntryData
-      // What closes a book is no entry.
-      const correction =
-        original.entryId === undefined ? undefined : wanted.get(stream)?.get(original.entryId)
-      if (!correction || isDeepStrictEqual(sides(original, false), sides(correction, true))) continue
-      const id = stream.slice(ledger.length + 1)
-      violations.note('L6', `entry ${correction.entryId} of ${id} does not mirror ${original.entryId}`)
-    }
-  }
+  const streams = new Set([...wanted.keys(), ...months.streams])
+  if (streams.size > 0)
+    for await (const events of eventsOf(store, streams))
+      for (const { stream, revision, data } of events) {
+        const entry = data as EntryData
+        // What closes a book is no entry.
+        if (entry.entryId === undefined) continue
+        months.add(stream, revision, entry)
+        checkMirrored(
+          stream,
+          { original: entry, correction: wanted.get(stream)?.get(entry.entryId) },
+          violations,
+        )
+      }
+  months.end()
+}
+
+/** L6. */
+function checkMirrored(stream: string, { original, correction }: Mirrored, { note }: Violations): void {
+  if (!correction || isDeepStrictEqual(sides(original, false), sides(correction, true))) return
+  const id = stream.slice(ledger.length + 1)
+  note('L6', `entry ${correction.entryId} of ${id} does not mirror ${original.entryId}`)
+}
+
+interface Mirrored {
+  readonly original: EntryData
+  readonly correction: EntryData | undefined
 }
 
 const eventsPerRead = 1_000

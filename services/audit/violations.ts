@@ -10,6 +10,7 @@ export const rules = {
   L7: 'what only passes through is gone within 24 hours',
   L8: 'sandbox books never meet live books',
   L9: 'nothing is booked into a month that is closed',
+  months: 'a month was closed with what its entries come to',
   payouts: 'a payout is sent at most once, and only with its money held',
   effects: 'each event has its entry in the book, and each entry its event',
 } as const

@@ -13,6 +13,7 @@ import { remoteLog, RemoteLogError } from '../audit/remote-log.ts'
 import { hashesOf } from '../../infra/transparency/tiles.ts'
 import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
 import { verifyLog, type Verified } from '../audit/verify.ts'
+import { monthFileFindings } from './audit-files.ts'
 import { verifyReceiptFile } from './audit-receipt.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
@@ -29,6 +30,7 @@ export function addAudit(program: Command): void {
     .option('--receipt <file>', 'check this receipt, with nothing but the keys of --key')
     .option('--key <verifier keys>', 'trust these keys alone, and not those that the log brings along')
     .option('--note <file>', 'write the newest checkpoint here, for the next time')
+    .option('--files <directory>', 'files of closed months: each must be as it was signed')
     .addHelpText(
       'after',
       '\nExample:\n  ./ikw audit verify /backups/2026-11 --since last.txt --note last.txt\n',
@@ -46,6 +48,7 @@ interface VerifyOptions extends Printing {
   readonly receipt?: string
   readonly key?: string
   readonly note?: string
+  readonly files?: string
 }
 
 interface Audited {
@@ -67,7 +70,7 @@ async function verify(place: string | undefined, options: VerifyOptions): Promis
   if (place === undefined)
     throw new CommandFailedError('What is to be checked? A backup, https://… or --receipt <file>.')
   const noted = options.since === undefined ? undefined : textIn(options.since, '--since')
-  const audited = await auditOf(place, { keys, noted }).catch((error: unknown) => {
+  const audited = await auditOf(place, { keys, noted, files: options.files }).catch((error: unknown) => {
     // It comes from outside: what cannot be read is said, and is no fault of this program.
     if (unreadable.some((kind) => error instanceof kind))
       throw new CommandFailedError(`Nothing was checked: ${(error as Error).message}.`)
@@ -84,6 +87,8 @@ const unreadable = [MalformedNoteError, RemoteLogError, DamagedBackupError]
 interface Trust {
   readonly keys: readonly string[] | undefined
   readonly noted: string | undefined
+  /** Where files of closed months are. */
+  readonly files: string | undefined
   readonly signedBefore?: Date
 }
 
@@ -107,11 +112,18 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   const last = books.position
   const told = `the backup has ${result.events} events up to position ${last}, and its manifest.json tells of ${events} up to ${position}`
   const isTold = result.events === events && last === position
-  return { ...result, findings: isTold ? result.findings : [...result.findings, { problem: told }], books }
+  const findings = [
+    ...result.findings,
+    ...(isTold ? [] : [{ problem: told }]),
+    ...(await monthFileFindings(trust.files, tree.months.files)),
+  ]
+  return { ...result, findings, books }
 }
 
 /** Only the tree is public: whether its leaves are right is for those to say who have the events. */
 async function auditService(url: string, trust: Trust): Promise<Audited> {
+  if (trust.files !== undefined)
+    throw new CommandFailedError('A service shows no events: --files goes with a backup.')
   const published = await remoteLog(url, trust.keys)
   const tree = treeAudit(published, trust)
   const bar = progress('verifying')
