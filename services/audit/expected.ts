@@ -5,6 +5,7 @@ import type {
   Columns,
   Documents,
   Projection,
+  ReadModel,
   RecordedEvent,
   Row,
   Value,
@@ -106,8 +107,7 @@ export class ExpectedRows implements Expected {
   }
 
   #change(change: Change): void {
-    const named = 'put' in change ? change.put : 'remove' in change ? change.remove : change.key
-    const key = keyOf(named, this.#model.key)
+    const key = keyOfChange(change, this.#model)
     if (!this.#share.holds(key)) return
     const known = this.#rows.get(key)
     if ('remove' in change) this.#rows.delete(key)
@@ -115,6 +115,27 @@ export class ExpectedRows implements Expected {
     else if ('add' in change) this.#rows.set(key, { ...(known ?? change.key), ...added(known, change.add) })
     else if (known) this.#rows.set(key, { ...known, ...change.patch })
   }
+}
+
+function keyOfChange(change: Change, { key }: Projection): string {
+  return keyOf('put' in change ? change.put : 'remove' in change ? change.remove : change.key, key)
+}
+
+/** Whether a read model has anything to do with an event. */
+export function isFollowed(
+  model: ReadModel,
+  { type }: Pick<RecordedEvent, 'type'>,
+  category: string,
+): boolean {
+  return model.kind === 'documents' ? category === model.decider.category : type in model.on
+}
+
+/** Keys of the rows that an event changes. */
+export function keysOf(model: ReadModel, event: RecordedEvent): readonly string[] {
+  if (model.kind === 'documents') return [keyOf({ id: event.id }, ['id'])]
+  return (model.on[event.type]?.(event as RecordedEvent<never>) ?? []).map((change) =>
+    keyOfChange(change, model),
+  )
 }
 
 function added(known: Row | undefined, sums: Readonly<Record<string, number>>): Row {

@@ -1,18 +1,21 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { inReadTransaction, type ReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
+import { SealedParts } from '../../infra/history/sealed-parts.ts'
+import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import {
   countRows,
   publishedTables,
   type PublishedTable,
 } from '../../infra/postgres/read-models/published-tables.ts'
 import { wrongTotals } from '../../infra/postgres/read-models/totals.ts'
-import type { AnyDecider } from '../../packages/kernel/decider.ts'
-import type { EventStore } from '../../packages/kernel/ports.ts'
+import { categoryOf, type AnyDecider } from '../../packages/kernel/decider.ts'
+import { recordedEvent } from '../../packages/kernel/history.ts'
+import { DamagedStreamError, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { ReadModel, Row } from '../../packages/kernel/projection.ts'
-import { ExpectedDocuments, ExpectedRows, storedRow, type Expected } from './expected.ts'
+import { ExpectedDocuments, ExpectedRows, isFollowed, keysOf, storedRow, type Expected } from './expected.ts'
 import { LogFold, type Fold } from './log-fold.ts'
-import { keyOf, sharesOf, type Share } from './share.ts'
+import { keyOf, shareOf, sharesOf, type Share } from './share.ts'
 
 export interface Difference {
   readonly model: string
@@ -45,6 +48,8 @@ export interface ReplayOptions {
   readonly deciders: readonly AnyDecider[]
   readonly rowsPerPass?: number
   readonly onProgress: (done: number, of: number) => void
+  /** Where parts are kept that do not fit into memory. */
+  readonly directory?: string
   /** Awaited after every few rows, for who has other work. May throw to end it. */
   readonly breathe?: () => Promise<void>
 }
@@ -53,128 +58,201 @@ export interface ReplayOptions {
 const rowsPerPassMax = 500_000
 
 /**
- * Compares every read model with what the log says it must be. The log is folded up to where the tables
- * stand, then they are looked at in one moment: a running service is neither a difference nor kept waiting.
- * More rows than fit into memory take several passes, each over all events and a part of the rows.
+ * Compares every read model with what the log says it must be. Each table is copied in one moment, and the
+ * log is folded up to where it stood then: a running service is neither a difference nor kept waiting, and
+ * no transaction is open while the log is read. What does not fit into memory is parted, rows and events, so
+ * that each is read once however many parts there are.
  */
 export async function compareReadModels(options: ReplayOptions): Promise<Comparison> {
-  const { pool, models, rowsPerPass = rowsPerPassMax } = options
-  const start = await inReadTransaction(pool, async (moment) => {
-    const tables = await publishedTables(moment, models)
-    return { rows: await countRows(moment, tables), end: furthest(tables) }
+  const { pool, models, rowsPerPass = rowsPerPassMax, directory } = options
+  const count = await inReadTransaction(pool, async (moment) => {
+    const rows = await countRows(moment, await publishedTables(moment, models))
+    return Math.max(1, Math.ceil(rows / rowsPerPass))
   })
-  const shares = sharesOf(Math.ceil(start.rows / rowsPerPass))
-  const findings = new Findings(models)
-  for (const [index, share] of shares.entries()) {
-    const onRead = (position: number) =>
-      options.onProgress(index * start.end + position, shares.length * start.end)
-    while (!(await comparePass(options, { share, onRead, findings }))) continue
+  const parts = {
+    rows: new SealedParts<CopiedRow>(directory),
+    events: new SealedParts<PartedEvent>(directory),
   }
-  return findings.result()
+  try {
+    const findings = new Findings(models)
+    const copied: CopiedTable[] = []
+    for (const model of models) copied.push(await copyTable(options, { model, count, rows: parts.rows }))
+    const end = copied.reduce((most, { shown }) => Math.max(most, shown.position), 0)
+    const onRead = (position: number) => options.onProgress(position, end)
+    const { store } = options
+    if (count > 1) await partEvents({ ...options, onRead }, { count, end, events: parts.events })
+    for (const [index, share] of sharesOf(count).entries()) {
+      const read = count > 1 ? { readOn: () => eventsOf(parts.events.read(index), options) } : store
+      await compareShare(
+        { ...options, store: read, onRead },
+        { index, share, copied, rows: parts.rows, findings },
+      )
+      await Promise.all([parts.rows.drop(index), parts.events.drop(index)])
+    }
+    return findings.result()
+  } finally {
+    await Promise.all([parts.rows.close(), parts.events.close()])
+  }
 }
 
-interface Pass {
-  readonly share: Share
-  readonly onRead: (position: number) => void
-  readonly findings: Findings
+/** A table as of one moment. */
+interface CopiedTable {
+  readonly shown: PublishedTable
+  readonly problems: readonly string[]
 }
 
-/** False when a stream was parked no more meanwhile: what was left out of the fold is in the table by now. */
-async function comparePass(
-  { pool, store, models, deciders, breathe }: ReplayOptions,
-  { share, onRead, findings }: Pass,
-): Promise<boolean> {
-  const log = new LogFold(store, deciders, onRead)
-  const folds = new Map(models.map((model) => [model.name, foldOf(model, share)]))
-  const stand = (tables: readonly PublishedTable[]) => {
-    for (const { model, position, parked } of tables)
-      log.aim(folds.get(model.name)!, { through: position, parked })
-  }
-  const before = await inReadTransaction(pool, (moment) => publishedTables(moment, models))
-  stand(before)
-  await log.run([...folds.values()])
+interface CopiedRow {
+  readonly model: string
+  readonly row: Row
+}
+
+const rowsPerTurn = 200
+
+/** At full speed, because a transaction is open; others have the event loop between a few rows. */
+function copyTable(
+  { pool }: ReplayOptions,
+  { model, count, rows }: { model: ReadModel; count: number; rows: SealedParts<CopiedRow> },
+): Promise<CopiedTable> {
   return inReadTransaction(pool, async (moment) => {
-    const tables = await publishedTables(moment, models)
-    if (!tables.every(({ parked }, index) => includes(parked, before[index]!.parked))) return false
-    stand(tables)
-    await log.run([...folds.values()])
-    for (const shown of tables)
-      await compareTable(moment, shown, { fold: folds.get(shown.model.name)!, share, findings, breathe })
-    return true
+    const [shown] = await publishedTables(moment, [model])
+    const { table, version } = shown!
+    // Other code has folded it, so nothing is said about its rows.
+    if (version !== model.version) return { shown: shown!, problems: [] }
+    const problems = await wrongTotals(moment, model, table)
+    for await (const page of moment.batches<Row>(`select * from ${table.name}`))
+      for (const [index, row] of page.entries()) {
+        if (index % rowsPerTurn === 0) await nextTurn()
+        await rows.add(shareOf(keyOf(row, table.key), count), { model: model.name, row })
+      }
+    return { shown: shown!, problems }
   })
 }
 
-function includes(parked: ReadonlyMap<string, number>, earlier: ReadonlyMap<string, number>): boolean {
-  return [...earlier].every(([stream, revision]) => parked.get(stream) === revision)
+/** Each event goes to the parts whose rows it changes. One that cannot be read is a fault of all of them. */
+async function partEvents(
+  { store, models, deciders, onRead }: ReplayOptions & { readonly onRead: (position: number) => void },
+  { count, end, events }: { count: number; end: number; events: SealedParts<PartedEvent> },
+): Promise<void> {
+  const known = new Map(deciders.map((decider) => [decider.category, decider]))
+  const all = Array.from({ length: count }, (_, index) => index)
+  const partsOf = (event: StoredEvent) => {
+    const category = categoryOf(event.stream)
+    const following = models.filter((model) => isFollowed(model, event, category))
+    if (following.length === 0) return []
+    try {
+      const recorded = recordedEvent(known.get(category)!, event)
+      const keys = following.flatMap((model) => keysOf(model, recorded))
+      return new Set(keys.map((key) => shareOf(key, count)))
+    } catch {
+      return all
+    }
+  }
+  for await (const page of store.readOn(0)) {
+    for (const event of page)
+      if (event.position <= end) for (const part of partsOf(event)) await events.add(part, parted(event))
+    onRead(page.at(-1)!.position)
+    if (page.at(-1)!.position >= end) return
+  }
+}
+
+/** An error is no JSON. */
+type PartedEvent = Omit<StoredEvent, 'damage'> & { readonly problem?: string }
+
+function parted({ damage, ...event }: StoredEvent): PartedEvent {
+  return damage ? { ...event, problem: damage.message.slice(event.stream.length + 1) } : event
+}
+
+async function* eventsOf(
+  pages: AsyncIterable<readonly PartedEvent[]>,
+  { breathe }: ReplayOptions,
+): AsyncGenerator<readonly StoredEvent[], void> {
+  for await (const page of pages) {
+    yield page.map(({ problem, ...event }) =>
+      problem === undefined
+        ? event
+        : { ...event, damage: new DamagedStreamError({ stream: event.stream, problem }) },
+    )
+    await breathe?.()
+  }
 }
 
 interface TableFold extends Fold {
   readonly expected: Expected
 }
 
-function foldOf(model: ReadModel, share: Share): TableFold {
+function foldOf({ shown: { model, position, parked } }: CopiedTable, share: Share): TableFold {
   const expected =
     model.kind === 'documents' ? new ExpectedDocuments(model, share) : new ExpectedRows(model, share)
-  const category = model.kind === 'documents' ? model.decider.category : undefined
-  const follows: Fold['follows'] = (event, ofCategory) =>
-    model.kind === 'documents' ? ofCategory === category : event.type in model.on
   return {
     expected,
-    follows,
+    follows: (event, category) => isFollowed(model, event, category),
     apply: (event) => expected.apply(event),
     position: 0,
-    through: 0,
-    parked: new Map(),
+    through: position,
+    parked,
     faults: new Map(),
   }
 }
 
 interface Comparing {
-  readonly fold: TableFold
+  readonly index: number
   readonly share: Share
+  readonly copied: readonly CopiedTable[]
+  readonly rows: SealedParts<CopiedRow>
   readonly findings: Findings
-  readonly breathe: ReplayOptions['breathe']
 }
 
-const rowsPerBreath = 200
-
-async function compareTable(
-  moment: ReadTransaction,
-  shown: PublishedTable,
-  { fold, share, findings, breathe }: Comparing,
+async function compareShare(
+  { store, deciders, breathe, onRead }: ReplayOptions & { readonly onRead: (position: number) => void },
+  { index, share, copied, rows, findings }: Comparing,
 ): Promise<void> {
-  const { model, version, table, position, parked } = shown
-  const note = (row: string, problem: string, column?: string) =>
-    findings.add({ model: model.name, row, problem, ...(column !== undefined && { column }) })
+  const folds = new Map(copied.map((one) => [one.shown.model.name, { ...one, fold: foldOf(one, share) }]))
+  await new LogFold(store, deciders, onRead).run([...folds.values()].map(({ fold }) => fold))
+  for (const { shown, problems, fold } of folds.values()) tellOfTable(shown, { problems, fold, findings })
+  for await (const page of rows.read(index)) {
+    for (const { model, row } of page) compareRow(row, { ...folds.get(model)!, findings })
+    await breathe?.()
+  }
+  for (const { shown, fold } of folds.values())
+    if (shown.version === shown.model.version)
+      for (const expected of fold.expected.left())
+        findings.add({
+          model: shown.model.name,
+          row: keyOf(expected, shown.table.key),
+          problem: 'is missing in the table',
+        })
+}
+
+function tellOfTable(
+  { model, version, position, parked }: PublishedTable,
+  { problems, fold, findings }: { problems: readonly string[]; fold: TableFold; findings: Findings },
+): void {
+  const whole = { model: model.name, row: '' }
   findings.stand(model.name, position)
   if (version !== model.version) {
-    const problem =
-      `version ${version} is shown, but this program declares ${model.version}: ` + 'it is to be rebuilt'
-    return findings.add({ model: model.name, row: '', problem, isToldElsewhere: true })
+    const problem = `version ${version} is shown, but this program declares ${model.version}: it is to be rebuilt`
+    return findings.add({ ...whole, problem, isToldElsewhere: true })
   }
-  for (const [stream, revision] of parked)
-    findings.add({
-      model: model.name,
-      row: '',
-      problem: `${stream} is parked since revision ${revision}: see \`ikw parked list\``,
-      isToldElsewhere: true,
-    })
-  for (const [stream, fault] of fold.faults) note('', `${stream} cannot be folded: ${fault}`)
-  for (const problem of await wrongTotals(moment, model, table)) note('', problem)
-  for await (const rows of moment.batches<Row>(`select * from ${table.name}`)) {
-    for (const [index, actual] of rows.entries()) {
-      if (index % rowsPerBreath === 0) await breathe?.()
-      const key = keyOf(actual, table.key)
-      if (!share.holds(key)) continue
-      findings.count(model.name)
-      const expected = fold.expected.take(actual)
-      if (!expected) note(key, 'stands in the table, but nothing in the log makes it')
-      else
-        for (const { column, problem } of differences(actual, storedRow(expected, table)))
-          note(key, problem, column)
-    }
+  for (const [stream, revision] of parked) {
+    const problem = `${stream} is parked since revision ${revision}: see \`ikw parked list\``
+    findings.add({ ...whole, problem, isToldElsewhere: true })
   }
-  for (const expected of fold.expected.left()) note(keyOf(expected, table.key), 'is missing in the table')
+  for (const [stream, fault] of fold.faults)
+    findings.add({ ...whole, problem: `${stream} cannot be folded: ${fault}` })
+  for (const problem of problems) findings.add({ ...whole, problem })
+}
+
+function compareRow(
+  actual: Row,
+  { shown: { model, table }, fold, findings }: { shown: PublishedTable; fold: TableFold; findings: Findings },
+): void {
+  const found = { model: model.name, row: keyOf(actual, table.key) }
+  findings.count(model.name)
+  const expected = fold.expected.take(actual)
+  if (!expected)
+    return findings.add({ ...found, problem: 'stands in the table, but nothing in the log makes it' })
+  for (const { column, problem } of differences(actual, storedRow(expected, table)))
+    findings.add({ ...found, problem, column })
 }
 
 function differences(actual: Row, expected: Row): readonly { column: string; problem: string }[] {
@@ -184,10 +262,6 @@ function differences(actual: Row, expected: Row): readonly { column: string; pro
       const [shown, logged] = [actual[column], expected[column]].map((value) => JSON.stringify(value))
       return { column, problem: `${column} is ${shown}, but by the log ${logged}` }
     })
-}
-
-function furthest(tables: readonly PublishedTable[]): number {
-  return tables.reduce((most, { position }) => Math.max(most, position), 0)
 }
 
 class Findings {

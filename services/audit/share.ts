@@ -7,10 +7,14 @@ export interface Share {
 }
 
 export function sharesOf(count: number): readonly Share[] {
-  if (count <= 1) return [{ holds: () => true }]
-  return Array.from({ length: count }, (_, index) => ({
-    holds: (key: string) => numberOf(key) % count === index,
+  return Array.from({ length: Math.max(1, count) }, (_, index) => ({
+    holds: (key: string) => shareOf(key, count) === index,
   }))
+}
+
+/** Which of so many shares looks after a row. */
+export function shareOf(key: string, count: number): number {
+  return count <= 1 ? 0 : numberOf(key) % count
 }
 
 function numberOf(key: string): number {

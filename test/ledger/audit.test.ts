@@ -1,5 +1,7 @@
+import pg from 'pg'
 import t from 'tap'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
+import { connectionOptions } from '../../infra/postgres/client/connect.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -33,6 +35,35 @@ t.test('read models that do not fit into memory are compared in several passes',
   t.strictSame(parts, whole)
   t.strictSame(whole.differences, [])
   t.ok(whole.models.reduce((sum, { rows }) => sum + rows, 0) > 30)
+})
+
+t.test('many parts read the log once, and no transaction waits for any of them', async (t) => {
+  const {
+    postgres: { pool, url },
+    dependencies: { store },
+  } = runtime()
+  const own = new pg.Pool({ ...connectionOptions(url), application_name: 'comparing' })
+  t.teardown(() => own.end())
+  let [read, waiting] = [0, 0]
+  const look = async () => {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where application_name = 'comparing' and state = 'idle in transaction'`,
+    )
+    waiting += rowCount ?? 0
+  }
+  const readOn = async function* (after: number) {
+    for await (const page of store.readOn(after)) {
+      read += page.length
+      await look()
+      yield page
+    }
+  }
+  const options = { pool: own, store: { readOn }, models: readModels, deciders, onProgress, breathe: look }
+  const { differences } = await compareReadModels({ ...options, rowsPerPass: 10 })
+  t.strictSame(differences, [])
+  const { rows } = await pool.query<{ count: number }>('select count(*)::float8 as count from events')
+  t.ok(read <= rows[0]!.count, `${read} of ${rows[0]!.count} events were read`)
+  t.equal(waiting, 0)
 })
 
 const topUp = `data ->> 'template' = 'sandbox.topup'`
