@@ -5,17 +5,11 @@ import { promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { runGo, withoutGo } from '../support/go.ts'
 import { root } from '../support/root.ts'
 import { flipped, openSignedBackup } from '../support/signed-backup.ts'
 
 const execute = promisify(execFile)
-
-const goPrograms = join(root, 'test/transparency/go')
-const hasGo = await execute('go', ['version']).then(
-  () => true,
-  () => false,
-)
-const noGo = hasGo ? false : 'Go is not on this machine, so nothing was made in it'
 
 type Change = (events: StoredEvent[]) => readonly unknown[]
 
@@ -123,11 +117,10 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
 
   await t.test(
     "takes a directory that was made by the recipe in Go, with Go's own tree",
-    { skip: noGo },
+    { skip: withoutGo },
     async (t) => {
       const made = join(directory, 'made-in-go')
-      const { stdout } = await execute('go', ['run', './make', backup, made], { cwd: goPrograms })
-      const [key = '', madeRoot] = stdout.split('\n')
+      const [key = '', madeRoot] = (await runGo('./make', backup, made)).split('\n')
       const { code, report } = await verify(made, '--key', key)
       t.strictSame([code, report.findings, report.unsigned], [0, [], 0])
       t.equal(madeRoot, (await verify(backup)).report.root, 'it has the root that the service has signed')

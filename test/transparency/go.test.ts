@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { checkpointText } from '../../infra/transparency/checkpoint.ts'
 import { leafHash } from '../../infra/transparency/hashing.ts'
@@ -10,19 +8,11 @@ import { TileProofs } from '../../infra/transparency/proofs.ts'
 import { noteSigner, writeNote } from '../../infra/transparency/signed-note.ts'
 import { tilePath } from '../../infra/transparency/tiles.ts'
 import { GrowingTree } from '../../infra/transparency/tree.ts'
+import { runGo, withoutGo } from '../support/go.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
-import { root } from '../support/root.ts'
 
-const run = promisify(execFile)
-const program = join(root, 'test/transparency/go')
 const sizes = [1, 2, 255, 256, 257, 1_000, 65_536, 66_000]
 const signer = noteSigner('ledger.example/log', createHash('sha256').update('ledger').digest())
-
-const hasGo = await run('go', ['version']).then(
-  () => true,
-  () => false,
-)
-const skip = hasGo ? false : 'Go is not on this machine, so its implementation verifies nothing here'
 
 const base64 = (hashes: readonly Buffer[]) => hashes.map((hash) => hash.toString('base64'))
 
@@ -68,17 +58,15 @@ async function writeLog(directory: string): Promise<object> {
 
 t.test(
   "Go's sumdb verifies our checkpoints, tiles and proofs, and finds what is changed",
-  { skip },
+  { skip: withoutGo },
   async (t) => {
     const directory = temporaryDirectory(t)
     const claims = (await writeLog(directory)) as { checkpoints: string[] }
     const verify = (what: object) => {
       writeFileSync(join(directory, 'case.json'), JSON.stringify(what))
-      return run('go', ['run', '.', directory], { cwd: program }).catch(({ stderr }: { stderr: string }) => {
-        throw new Error(stderr)
-      })
+      return runGo('.', directory)
     }
-    t.match((await verify(claims)).stdout, /8 checkpoints, 24 inclusions, 28 consistencies hold/)
+    t.match(await verify(claims), /8 checkpoints, 24 inclusions, 28 consistencies hold/)
     const forged = claims.checkpoints.map((text) => text.replace('\n256\n', '\n254\n'))
     await t.rejects(verify({ ...claims, checkpoints: forged }), /invalid signature/)
     const tile = join(directory, 'tile/0/000')
