@@ -14,6 +14,14 @@ export interface PublishedCheckpoint {
   readonly position?: number
 }
 
+/** A witness's signature under the checkpoint over so many events. */
+export interface PublishedCosignature {
+  readonly size: number
+  readonly witness: string
+  /** A line of signatures. */
+  readonly line: string
+}
+
 export interface PublishedBundle {
   readonly index: number
   /** Of 256 leaves, of fewer in the last one. */
@@ -32,6 +40,8 @@ export interface PublishedLog {
   readonly size: number
   /** By growing size. */
   checkpoints(): AsyncIterable<PublishedCheckpoint>
+  /** By growing size. */
+  cosignatures(): AsyncIterable<PublishedCosignature>
   /** By growing index. */
   bundles(): AsyncIterable<PublishedBundle>
 }

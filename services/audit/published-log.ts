@@ -3,6 +3,7 @@ import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
 import type {
   PublishedBundle,
   PublishedCheckpoint,
+  PublishedCosignature,
   PublishedLog,
   PublishedTile,
 } from '../../infra/transparency/published-log.ts'
@@ -17,12 +18,15 @@ export async function publishedLog({ bookkeeping }: SavedHistory): Promise<Publi
   const tiles = new Map<string, PublishedTile>()
   const bundles = new Order()
   const checkpoints = new Order()
+  const cosignatures = new Order()
   let size = 0
   for await (const { table, rows } of bookkeeping()) {
     if (table === 'log_keys') for (const row of rows) keys.push(JSON.parse(row) as (typeof keys)[number])
     if (table === 'log_tiles') for (const row of rows) keepTile(tiles, JSON.parse(row) as TileRow)
     if (table === 'log_checkpoints')
       for (const row of rows) checkpoints.see((JSON.parse(row) as PublishedCheckpoint).size)
+    if (table === 'log_cosignatures')
+      for (const row of rows) cosignatures.see((JSON.parse(row) as PublishedCosignature).size)
     if (table !== 'log_bundles') continue
     for (const row of rows) {
       const bundle = bundleOf(row)
@@ -36,6 +40,11 @@ export async function publishedLog({ bookkeeping }: SavedHistory): Promise<Publi
     size,
     checkpoints: () =>
       checkpoints.restored(rowsOf(bookkeeping, 'log_checkpoints', checkpointOf), ({ size }) => size),
+    cosignatures: () =>
+      cosignatures.restored(
+        rowsOf(bookkeeping, 'log_cosignatures', (row) => JSON.parse(row) as PublishedCosignature),
+        ({ size }) => size,
+      ),
     bundles: () => bundles.restored(rowsOf(bookkeeping, 'log_bundles', bundleOf), ({ index }) => index),
   }
 }
@@ -103,7 +112,7 @@ class Order {
   #isKept = true
 
   see(key: number): void {
-    this.#isKept &&= key > this.#last
+    this.#isKept &&= key >= this.#last
     this.#last = key
   }
 

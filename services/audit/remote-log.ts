@@ -1,9 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
 import { signedCheckpoint } from '../../infra/transparency/checkpoint.ts'
-import { noteVerifier } from '../../infra/transparency/signed-note.ts'
+import { noteVerifier, parseNote, signatureLine } from '../../infra/transparency/signed-note.ts'
 import { entriesOf, tilePath, tilesOnLevel, tileWidth, widthOf } from '../../infra/transparency/tiles.ts'
-import type { PublishedBundle, PublishedLog, PublishedTile } from '../../infra/transparency/published-log.ts'
+import type {
+  PublishedBundle,
+  PublishedCosignature,
+  PublishedLog,
+  PublishedTile,
+} from '../../infra/transparency/published-log.ts'
 
 const timeoutMs = 30_000
 /** Its length in two bytes, and a commitment. */
@@ -38,8 +43,17 @@ export async function remoteLog(url: string, trusted?: readonly string[]): Promi
     checkpoints: async function* () {
       yield { size, note }
     },
+    cosignatures: () => cosignaturesIn(note, size),
     bundles: () => bundlesOf(base, size),
   }
+}
+
+/** Those below the log's own signatures. */
+async function* cosignaturesIn(note: string, size: number): AsyncGenerator<PublishedCosignature> {
+  const { text, signatures } = parseNote(note)
+  for (const signature of signatures)
+    if (!text.startsWith(`${signature.name}\n`))
+      yield { size, witness: signature.name, line: signatureLine(signature) }
 }
 
 async function tilesOf(base: string, size: number): Promise<ReadonlyMap<string, PublishedTile>> {

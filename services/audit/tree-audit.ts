@@ -12,6 +12,7 @@ import { GrowingTree, type Tile } from '../../infra/transparency/tree.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { PublishedLeaves } from './published-leaves.ts'
 import { closedType } from './closed-months.ts'
+import { Cosignatures } from './cosignatures.ts'
 import { SignedMonths } from './signed-months.ts'
 import type { PublishedCheckpoint, PublishedLog } from '../../infra/transparency/published-log.ts'
 
@@ -24,6 +25,8 @@ export interface TreeFinding {
 export interface TreeAuditOptions {
   /** The only trusted keys, and those that they announce. Left out: those that the log brings along. */
   readonly keys?: readonly string[]
+  /** Keys of witnesses, whose signatures are checked too. */
+  readonly witnesses?: readonly string[]
   /** A checkpoint that the auditor has kept since last time. */
   readonly noted?: string
   /** What was written before this time has had time to be signed. */
@@ -39,6 +42,7 @@ const findingsMax = 20
 export class TreeAudit {
   readonly findings: TreeFinding[] = []
   readonly months = new SignedMonths((finding) => this.#note(finding))
+  readonly cosignatures: Cosignatures
   readonly #published: PublishedLog
   readonly #leaves: PublishedLeaves
   readonly #tree: GrowingTree
@@ -66,13 +70,17 @@ export class TreeAudit {
   #position: number | undefined
 
   constructor(published: PublishedLog, options: TreeAuditOptions = {}) {
-    const { keys, noted, signedBefore, tree = new GrowingTree() } = options
+    const { keys, witnesses = [], noted, signedBefore, tree = new GrowingTree() } = options
     this.#tree = tree
     this.#from = tree.size
     this.#signedBefore = signedBefore
     this.#published = published
     this.#trusted = (keys ?? published.verifierKeys).map(noteVerifier)
     this.#leaves = new PublishedLeaves(published.bundles())
+    this.cosignatures = new Cosignatures(published.cosignatures(), {
+      keys: witnesses.map(noteVerifier),
+      say: (problem) => this.#note({ problem }),
+    })
     this.#checkpoints = published.checkpoints()[Symbol.asyncIterator]()
     this.#noted = noted === undefined ? undefined : this.#parsed(noted, 'the checkpoint that was noted')
   }
@@ -118,6 +126,7 @@ export class TreeAudit {
     if (!this.#isBegun) await this.#nextCheckpoint()
     while (this.#next && this.#next.size <= size) {
       this.#compareRoot(this.#next)
+      await this.cosignatures.over(this.#next)
       await this.#nextCheckpoint()
     }
   }
@@ -141,6 +150,7 @@ export class TreeAudit {
       // Of a log without events.
       else if (checkpoint) this.#compareRoot(checkpoint)
     }
+    await this.cosignatures.end()
     await this.months.end(() => this.#published.checkpoints(), this.#from)
     return size - this.#signedThrough
   }

@@ -29,6 +29,7 @@ export function addAudit(program: Command): void {
     .option('--since <file>', 'a checkpoint that you noted before: the log must go on from it')
     .option('--receipt <file>', 'check this receipt, with nothing but the keys of --key')
     .option('--key <verifier keys>', 'trust these keys alone, and not those that the log brings along')
+    .option('--witness <verifier keys>', 'check the cosignatures of these witnesses too')
     .option('--note <file>', 'write the newest checkpoint here, for the next time')
     .option('--files <directory>', 'files of closed months: each must be as it was signed')
     .addHelpText(
@@ -47,6 +48,7 @@ interface VerifyOptions extends Printing {
   readonly since?: string
   readonly receipt?: string
   readonly key?: string
+  readonly witness?: string
   readonly note?: string
   readonly files?: string
 }
@@ -54,6 +56,7 @@ interface VerifyOptions extends Printing {
 interface Audited {
   readonly events: number
   readonly unsigned: number
+  readonly cosignatures: { readonly checked: number; readonly unchecked: readonly string[] }
   readonly root: string
   readonly findings: readonly TreeFinding[]
   /** Left out where no events are shown. */
@@ -64,18 +67,20 @@ interface Audited {
 async function verify(place: string | undefined, options: VerifyOptions): Promise<void> {
   const { json } = options
   const printing = { ...(json && { json }) }
-  const keys = options.key?.split(/\s+/).filter((key) => key !== '')
+  const [keys, witnesses] = [options.key, options.witness].map(keysIn)
   if (options.receipt !== undefined)
     return verifyReceiptFile({ ...printing, text: textIn(options.receipt, '--receipt'), keys: keys ?? [] })
   if (place === undefined)
     throw new CommandFailedError('What is to be checked? A backup, https://… or --receipt <file>.')
   const noted = options.since === undefined ? undefined : textIn(options.since, '--since')
-  const audited = await auditOf(place, { keys, noted, files: options.files }).catch((error: unknown) => {
-    // It comes from outside: what cannot be read is said, and is no fault of this program.
-    if (unreadable.some((kind) => error instanceof kind))
-      throw new CommandFailedError(`Nothing was checked: ${(error as Error).message}.`)
-    throw error
-  })
+  const audited = await auditOf(place, { keys, witnesses, noted, files: options.files }).catch(
+    (error: unknown) => {
+      // It comes from outside: what cannot be read is said, and is no fault of this program.
+      if (unreadable.some((kind) => error instanceof kind))
+        throw new CommandFailedError(`Nothing was checked: ${(error as Error).message}.`)
+      throw error
+    },
+  )
   const { checkpoint, ...shown } = audited
   print(shown, options, () => `${auditText(audited)}${ownWord(options)}`)
   if (problemsOf(audited).length > 0) process.exitCode = exitCodes.found
@@ -86,6 +91,7 @@ const unreadable = [MalformedNoteError, RemoteLogError, DamagedBackupError]
 
 interface Trust {
   readonly keys: readonly string[] | undefined
+  readonly witnesses: readonly string[] | undefined
   readonly noted: string | undefined
   /** Where files of closed months are. */
   readonly files: string | undefined
@@ -138,9 +144,10 @@ async function auditService(url: string, trust: Trust): Promise<Audited> {
   return treeResult(tree, published)
 }
 
-function treeAudit(published: PublishedLog, { keys, noted, signedBefore }: Trust): TreeAudit {
+function treeAudit(published: PublishedLog, { keys, witnesses, noted, signedBefore }: Trust): TreeAudit {
   return new TreeAudit(published, {
     ...(keys && { keys }),
+    ...(witnesses && { witnesses }),
     ...(signedBefore !== undefined && { signedBefore }),
     ...(noted !== undefined && { noted }),
   })
@@ -150,8 +157,16 @@ async function treeResult(tree: TreeAudit, published: PublishedLog) {
   const unsigned = await tree.end()
   let checkpoint: string | undefined
   for await (const { note } of published.checkpoints()) checkpoint = note
-  const { size: events, findings } = tree
-  return { events, unsigned, root: tree.root().toString('base64'), findings, checkpoint }
+  const { size: events, findings, cosignatures } = tree
+  const { checked, unchecked } = cosignatures
+  return {
+    events,
+    cosignatures: { checked, unchecked: [...unchecked] },
+    unsigned,
+    root: tree.root().toString('base64'),
+    findings,
+    checkpoint,
+  }
 }
 
 /** Events are read once: each goes into the tree, and then into the books. */
@@ -210,6 +225,10 @@ async function rotateKey(options: Printing): Promise<void> {
   print({ key }, options, () => `The log is signed with a new key from now on. Tell its witnesses:\n${key}`)
 }
 
+function keysIn(text: string | undefined): readonly string[] | undefined {
+  return text?.split(/\s+/).filter((key) => key !== '')
+}
+
 function problemsOf({ findings, books }: Audited): readonly string[] {
   return [
     ...findings.map(({ leaf, problem }) => (leaf === undefined ? problem : `leaf ${leaf}: ${problem}`)),
@@ -224,7 +243,8 @@ function ownWord({ key, since }: VerifyOptions): string {
 }
 
 function auditText(audited: Audited): string {
-  const { events, unsigned, root, books } = audited
+  const { events, unsigned, root, books, cosignatures } = audited
+  const { checked, unchecked } = cosignatures
   const problems = problemsOf(audited)
   const fine = books
     ? `Every event${unsigned === 0 ? '' : ' but those'} is what was signed, and the books agree with themselves.`
@@ -237,6 +257,10 @@ function auditText(audited: Audited): string {
   return [
     `${counted(events, 'event')}${open}; root ${root}`,
     ...(books ? [`${grouped(books.entries)} journal entries in ${counted(books.books, 'book')}`] : []),
+    ...(checked > 0 ? [counted(checked, 'cosignature')] : []),
+    ...(unchecked.length > 0
+      ? [`Not checked: what ${unchecked.join(', ')} signed, for --witness has no such key.`]
+      : []),
     verdict,
   ].join('\n')
 }

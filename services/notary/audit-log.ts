@@ -19,6 +19,8 @@ export interface Audited {
   readonly store: EventStore
   /** Keys that only whoever has the master key can have put there. */
   readonly verifierKeys: () => Promise<readonly string[]>
+  /** Keys of the witnesses that the service has. */
+  readonly witnesses: readonly string[]
   readonly now: () => Date
 }
 
@@ -50,7 +52,7 @@ export class NewEvents {
       this.#tree = undefined
       return [`the log had signed ${from} events, and its newest checkpoint is over ${size}`]
     }
-    const audit = new TreeAudit(edge.log, { tree: this.#tree })
+    const audit = new TreeAudit(edge.log, { tree: this.#tree, witnesses: this.#audited.witnesses })
     this.#tree = undefined
     await this.#apply(audit, edge.log.size)
     await audit.end()
@@ -74,10 +76,10 @@ export class NewEvents {
 
 /** Compares the whole log, as slowly as it may take, with its tree, the books and the read models. */
 export async function auditWholeLog(audited: Audited, pace: Pace): Promise<WholeAudit> {
-  const { pool, stored, verifierKeys, now } = audited
+  const { pool, stored, verifierKeys, witnesses, now } = audited
   const edge = await keptLog({ pool, verifierKeys: await verifierKeys() })
   const { position: policiesThrough } = await new Checkpoints(pool).load('policies')
-  const tree = edge && new TreeAudit(edge.log)
+  const tree = edge && new TreeAudit(edge.log, { witnesses })
   const bare = edge ? 0 : await leavesKept(pool)
   const slow = pacedStore(stored, pace)
   const readOn = async function* (after: number) {

@@ -49,13 +49,17 @@ class Auditor {
   readonly #findings: AuditFindings
 
   constructor(runtime: Runtime, { fence }: LeaderTerm, options: AuditorOptions) {
-    const { postgres, asStored: stored, dependencies } = runtime
+    const { postgres, asStored: stored, dependencies, configuration } = runtime
     const { pool } = postgres
     const { vault, store, clock: now } = dependencies
     this.#runtime = runtime
     this.#options = options
     this.#findings = new AuditFindings(pool, fence)
-    this.#audited = { pool, stored, store, now, verifierKeys: () => vouchedKeys({ pool, vault }) }
+    const witnesses = configuration.witnesses.map(({ verifierKey }) => verifierKey)
+    this.#audited = {
+      ...{ pool, stored, store, now, witnesses },
+      verifierKeys: () => vouchedKeys({ pool, vault }),
+    }
   }
 
   newEvents(signal: AbortSignal): Promise<void> {

@@ -130,7 +130,8 @@ async function foundAfterOut(id: string, now: Date): Promise<readonly string[]> 
   }
   const { pool } = postgres
   const verifierKeys = () => vouchedKeys({ pool, vault })
-  const audited = { pool, stored: { ...asStored, readOn }, store, now: () => now, verifierKeys }
+  const stored = { ...asStored, readOn }
+  const audited = { pool, stored, store, now: () => now, verifierKeys, witnesses: [] }
   const { signal } = new AbortController()
   return (await auditWholeLog(audited, { share: 1, signal })).problems
 }

@@ -117,6 +117,7 @@ t.test('a log of no events is one that somebody has signed', async (t) => {
     checkpoints: async function* () {
       yield { size: 0, note: checkpointOver(0, strangers) }
     },
+    cosignatures: async function* () {},
     bundles: async function* () {},
   }
   const audit = new TreeAudit(log)

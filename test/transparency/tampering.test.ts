@@ -106,6 +106,7 @@ async function foundWithoutNewest(): Promise<readonly string[]> {
     stored: { ...asStored, readOn },
     store,
     now,
+    witnesses: [],
     verifierKeys: () => vouchedKeys({ pool, vault }),
   }
   const { signal } = new AbortController()

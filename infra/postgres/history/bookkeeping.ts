@@ -29,7 +29,7 @@ export const bookkeeping = [
   { name: 'log_tiles', where: 'true', order: 'level, index' },
   { name: 'log_bundles', where: 'true', order: 'index' },
   { name: 'log_checkpoints', where: 'true', order: 'size' },
-  { name: 'log_cosignatures', where: 'true' },
+  { name: 'log_cosignatures', where: 'true', order: 'size, witness' },
 ] as const satisfies readonly KeptTable[]
 
 interface KeptTable {

@@ -3,6 +3,7 @@ import { hashBytes } from '../../transparency/hashing.ts'
 import type {
   PublishedBundle,
   PublishedCheckpoint,
+  PublishedCosignature,
   PublishedLog,
   PublishedTile,
 } from '../../transparency/published-log.ts'
@@ -41,6 +42,7 @@ export function keptLog({ pool, verifierKeys, from = 0 }: KeptLogOptions): Promi
       tiles,
       size,
       checkpoints: () => checkpointsOf(pool, from, size),
+      cosignatures: () => cosignaturesOf(pool, from, size),
       bundles: () => bundlesOf(pool, from, size),
     }
     return { log, position }
@@ -79,6 +81,22 @@ async function* checkpointsOf(
     const { rows } = await pool.query<PublishedCheckpoint>(checkpointsText, [after, size, rowsPerPage])
     yield* rows
     after = rows.at(-1)?.size ?? size
+  }
+}
+
+const cosignaturesText = `
+  select size, witness, line from log_cosignatures
+  where (size, witness) > ($1, $2) and size <= $3 order by size, witness limit $4`
+
+async function* cosignaturesOf(pool: pg.Pool, from: number, size: number) {
+  // Behind all witnesses of that size, of which there are none by this name.
+  for (let after: Pick<PublishedCosignature, 'size' | 'witness'> = { size: from + 1, witness: '' }; ;) {
+    const values = [after.size, after.witness, size, rowsPerPage]
+    const { rows } = await pool.query<PublishedCosignature>(cosignaturesText, values)
+    yield* rows
+    const last = rows.at(-1)
+    if (!last) return
+    after = last
   }
 }
 
