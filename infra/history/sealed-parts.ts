@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { createReadStream, mkdtempSync } from 'node:fs'
+import { createReadStream, mkdirSync, mkdtempSync } from 'node:fs'
 import { appendFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +23,7 @@ export class SealedParts<Value> {
   readonly #written = new Set<number>()
 
   constructor(directory = tmpdir()) {
+    mkdirSync(directory, { recursive: true })
     this.#directory = mkdtempSync(join(directory, 'ikw-parts-'))
   }
 

@@ -22,6 +22,8 @@ export interface Audited {
   /** Keys of the witnesses that the service has. */
   readonly witnesses: readonly string[]
   readonly now: () => Date
+  /** Where the audit may keep what does not fit into memory. */
+  readonly directory?: string
 }
 
 /** Compares what was added to the log with what was signed of it, again and again. */
@@ -112,13 +114,14 @@ export async function auditWholeLog(audited: Audited, pace: Pace): Promise<Whole
   return { problems, position, events: tree?.size ?? 0 }
 }
 
-async function comparedReadModels({ pool, store }: Audited, pace: Pace) {
+async function comparedReadModels({ pool, store, directory }: Audited, pace: Pace) {
   const { differences } = await compareReadModels({
     pool,
     store: pacedStore(store, pace),
     models: readModels,
     deciders,
     rowsPerPass,
+    ...(directory !== undefined && { directory }),
     onProgress: () => undefined,
     breathe: breathing(pace),
   })

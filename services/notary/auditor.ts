@@ -47,6 +47,8 @@ class Auditor {
   readonly #options: AuditorOptions
   readonly #audited: Audited
   readonly #findings: AuditFindings
+  /** When all that was signed by then had been compared; by the clock of the process. */
+  #comparedMs = performance.now()
 
   constructor(runtime: Runtime, { fence }: LeaderTerm, options: AuditorOptions) {
     const { postgres, asStored: stored, dependencies, configuration } = runtime
@@ -57,7 +59,7 @@ class Auditor {
     this.#findings = new AuditFindings(pool, fence)
     const witnesses = configuration.witnesses.map(({ verifierKey }) => verifierKey)
     this.#audited = {
-      ...{ pool, stored, store, now, witnesses },
+      ...{ pool, stored, store, now, witnesses, directory: configuration.dataDirectory },
       verifierKeys: () => vouchedKeys({ pool, vault }),
     }
   }
@@ -65,8 +67,11 @@ class Auditor {
   newEvents(signal: AbortSignal): Promise<void> {
     const { newEventsEveryMs: everyMs, share } = this.#options
     const newEvents = new NewEvents(this.#audited, { share, signal })
+    this.#tellAge(signal)
     return this.#again({ firstMs: everyMs, everyMs, signal }, async () => {
+      const begunMs = performance.now()
       const problems = await newEvents.look()
+      this.#comparedMs = begunMs
       if (problems.length > 0) await this.#findings.add(this.#told(problems), this.#audited.now())
     })
   }
@@ -79,6 +84,15 @@ class Auditor {
       const { problems, position } = await auditWholeLog(this.#audited, { share, signal })
       await this.#findings.replace(this.#told(problems), { begun, now: now() })
       await noteUpkeep(pool, { task: 'audit', position, at: begun })
+    })
+  }
+
+  /** Told by the process whose auditor leads. */
+  #tellAge(signal: AbortSignal): void {
+    const help = 'Since when the auditor has not compared what was signed'
+    this.#runtime.health.metrics.gauge('audit_new_events_age_seconds', help, () => {
+      signal.throwIfAborted()
+      return (performance.now() - this.#comparedMs) / 1_000
     })
   }
 
