@@ -10,10 +10,10 @@ import { timeZoneOf } from '../../packages/contract/time-zones.ts'
 import { dayOf } from '../../packages/kernel/calendar.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { filesOf, movementsOf, type BookWindow, type WrittenFile } from '../composition/book-files.ts'
-import { isBegun } from '../composition/book-history.ts'
+import { isBegun, knownBefore } from '../composition/book-history.ts'
 import { digestOf, type Month } from '../composition/close-month.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { commandOf } from './arguments.ts'
+import { commandOf, time } from './arguments.ts'
 import { withRuntime } from './dependencies.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
 import { eachMonth, ofMonth, tellFailed, zone, type MonthOptions as Months } from './months.ts'
@@ -29,7 +29,7 @@ interface Exported {
   readonly isAsClosed: boolean | null
 }
 
-type MonthOptions = Months & { readonly directory: string }
+type MonthOptions = Months & { readonly directory: string; readonly knownAt?: Date }
 
 export function addMonthExports(exports: Command): void {
   ofMonth(
@@ -40,6 +40,7 @@ export function addMonthExports(exports: Command): void {
     ),
   )
     .requiredOption('--directory <directory>', 'where to write them')
+    .option('--known-at <time>', 'only what was known by then; it is compared with nothing', time)
     .action((month: string, options: MonthOptions) =>
       withRuntime((runtime) => exportMonth(runtime, month, options)),
     )
@@ -48,6 +49,7 @@ export function addMonthExports(exports: Command): void {
     .argument('<day>', 'such as 2026-10-15')
     .requiredOption('--directory <directory>', 'where to write them')
     .option('--time-zone <zone>', "the merchant's country decides when left out", zone)
+    .option('--known-at <time>', 'only what was known by then', time)
     .action((book: string, day: string, options: DayOptions) =>
       withRuntime((runtime) => exportDay(runtime, { book, day }, options)),
     )
@@ -76,14 +78,11 @@ async function filesOfMonth(
     const signed = closed?.books.find((book) => book.currency === currency)
     // A book that was signed had entries: where it is gone, its files say so by being others.
     if (!signed && !(await isBegun(dependencies, { merchant, livemode, currency }))) continue
-    const window = {
-      book: { merchant, livemode, currency },
-      from,
-      to,
-      merchantName,
-      before: signed?.before ?? Infinity,
-    }
-    exported.push(...(await writeBook(dependencies, window, { directory: options.directory, signed })))
+    const book = { merchant, livemode, currency }
+    const { directory, knownAt } = options
+    const before = Math.min(signed?.before ?? Infinity, await knownBefore(dependencies, book, knownAt))
+    const target = { directory, ...(knownAt === undefined && { signed }) }
+    exported.push(...(await writeBook(dependencies, { book, from, to, merchantName, before }, target)))
   }
   return exported
 }
@@ -91,6 +90,7 @@ async function filesOfMonth(
 interface DayOptions extends Printing {
   readonly directory: string
   readonly timeZone?: string
+  readonly knownAt?: Date
 }
 
 async function exportDay(
@@ -108,7 +108,8 @@ async function exportDay(
       ...readDay(day, options.timeZone ?? timeZoneOf(state.country)),
       merchantName: state.name,
     }
-    return writeBook(dependencies, { book: key, before: Infinity, ...window }, options)
+    const before = await knownBefore(dependencies, key, options.knownAt)
+    return writeBook(dependencies, { book: key, before, ...window }, options)
   })
   report(written, options)
 }

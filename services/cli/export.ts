@@ -16,6 +16,7 @@ const formats = ['csv', 'json'] as const
 interface JournalOptions {
   readonly from: Date
   readonly to: Date
+  readonly knownAt?: Date
   readonly format: (typeof formats)[number]
   readonly output?: string
 }
@@ -28,6 +29,7 @@ export function addExport(program: Command): void {
     .description('the journal of a period, one line per posting: finance.postings of docs/finance.md')
     .requiredOption('--from <time>', 'first day or time', time)
     .requiredOption('--to <time>', 'day or time that is not in it any more', time)
+    .option('--known-at <time>', 'only what was known by then', time)
     .option('--format <format>', 'csv or json (an array)', word(formats), 'csv')
     .option('--json', 'the same as --format json')
     .option('--output <file>', 'write to a file instead of standard output')
@@ -36,12 +38,12 @@ export function addExport(program: Command): void {
     )
 }
 
-async function exportJournal({ from, to, format, output }: JournalOptions): Promise<void> {
+async function exportJournal({ format, output, ...period }: JournalOptions): Promise<void> {
   await withRuntime(async (runtime) => {
     const through = await whileProjecting(runtime, () => upToDate(runtime))
     let count = 0
     await inReadTransaction(runtime.postgres.pool, async (moment) => {
-      const rows = Readable.from(counted(moment, { from, to }, () => count++))
+      const rows = Readable.from(counted(moment, period, () => count++))
       // Under another name first, so that nobody takes a part of it for the whole.
       const partial = output && `${output}.partial`
       await pipeline(rows, format === 'csv' ? toCsv() : toJsonArray(), destination(partial))

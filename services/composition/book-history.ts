@@ -84,6 +84,19 @@ export async function isBegun(stores: Pick<Stores, 'store'>, book: BookKey): Pro
   return false
 }
 
+/** The first revision of a book that was not known at a time, as `balances_at` counts; mostly none. */
+export async function knownBefore(
+  stores: Pick<Stores, 'store'>,
+  book: BookKey,
+  knownAt?: Date,
+): Promise<number> {
+  if (knownAt === undefined) return Number.POSITIVE_INFINITY
+  const at = knownAt.toISOString()
+  for await (const event of eventsOf(stores, book, { from: 0 }))
+    if (isEntry(event) && event.metadata.at > at) return event.revision
+  return Number.POSITIVE_INFINITY
+}
+
 interface Revisions {
   readonly from: number
   /** The first that is left out. */
