@@ -1,4 +1,4 @@
-import { literals, optional, record, Type } from './vocabulary.ts'
+import { Country, literals, optional, record, Type } from './vocabulary.ts'
 
 // What the addresses of several hosted pages carry.
 
@@ -24,6 +24,12 @@ export const LeavingQuery = record({ lang, back })
 
 /** Of a page to which operators send payers back. */
 export const PaidQuery = record({ lang, back, ...brought })
+
+const country = optional({ ...Country, description: 'Where the payer pays from, where that is another one' })
+
+/** The same of a page that is paid from several countries. */
+export const InvoiceLeavingQuery = record({ lang, back, country })
+export const InvoicePaidQuery = record({ lang, back, country, ...brought })
 
 export const CheckoutQuery = record({
   lang,

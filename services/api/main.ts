@@ -84,7 +84,15 @@ export async function startApi({
 }
 
 /** They read Postgres for anybody who asks, as public rows do. */
-const pagesForStrangers = ['/log', '/sandbox/pay', '/checkout', '/pay', '/invoice', /^\/assets\/logo-.*/]
+const pagesForStrangers = [
+  '/log',
+  '/sandbox/pay',
+  '/checkout',
+  '/pay',
+  '/invoice',
+  '/portal',
+  /^\/assets\/logo-.*/,
+]
 
 function limitedByAddress({ addressOf, rateLimits }: Api): RequestHandler {
   return async (request, response, next) => {

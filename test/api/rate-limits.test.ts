@@ -74,6 +74,8 @@ t.test('strangers are limited by address, and one network of IPv6 is one address
     '/pay/1/qr.svg',
     `/assets/logo-${'0'.repeat(64)}.png`,
     '/invoice/1/invoice.pdf',
+    '/invoice/1/receipt.pdf',
+    `/portal/1/topups/wt_${'0'.repeat(32)}/receipt.pdf`,
   ]
   const perSecond = { ...requestsPerSecond, address: 20 }
   const { port, close } = await startApi({ runtime: service.service.runtime, perSecond })

@@ -4,8 +4,10 @@ import { createCustomer } from '../support/billing.ts'
 import { answerPayment } from '../support/checkout.ts'
 import { testConservation } from '../support/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
+import { time } from '../../services/api/pages/money.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { openPortal } from '../support/subscriber.ts'
+import { topUp } from '../support/wallets.ts'
 
 let service: TestService
 
@@ -55,6 +57,31 @@ t.test('a payer pays an invoice on its page, in French', async (t) => {
   )
   t.match((await inBrowser(`${path}?lang=fr`)).text, 'Payé, merci')
   t.match((await json(`${path}/status`)).body, { payment_status: 'paid', poll_after_ms: 0 })
+})
+
+t.test('whoever has a number of another country pays with it', async (t) => {
+  const { id, path } = await page()
+  t.match((await json(path)).body, { country: 'SN', countries: ['BF', 'CI', 'ML', 'SN'] })
+  const { text } = await inBrowser(`${path}?lang=fr`)
+  t.match(text, `${path}?lang=fr&amp;country=CI"`)
+  t.match(text, 'Côte d’Ivoire')
+  const there = `${path}?lang=fr&country=CI`
+  const shown = await inBrowser(there)
+  for (const one of ['+225', 'MTN Mobile Money', 'data-country="CI"', `/pay?lang=fr&amp;country=CI"`])
+    t.match(shown.text, one)
+  const form = { PaymentMethod: 'mobile_money', Operator: 'mtn', PhoneNumber: '05 00 00 00 42' }
+  const body = new URLSearchParams(form)
+  const pressed = await inBrowser(`${path}/pay?lang=fr&country=CI`, { method: 'POST', body })
+  t.match(pressed, { status: 303, location: there })
+  t.match((await inBrowser(`${path}?lang=fr`)).text, 'code PIN MoMo', 'also without the country')
+  const { body: bill } = await service.get(`/api/v1/billing/invoices/${id}`)
+  await answerPayment(service, bill['payment_intent'])
+  const paid = await eventually(
+    () => json(path),
+    ({ body }) => body['status'] === 'paid',
+  )
+  t.match(paid.body, { receipt: { parts: [{ country: 'CI', operator: 'mtn', phone: '0042' }] } })
+  t.match(await inBrowser(`${path}?lang=fr&country=NG`), { status: 200 }, 'nobody pays from there')
 })
 
 t.test('what was typed wrong stays, with the reason', async (t) => {
@@ -113,6 +140,55 @@ t.test('an invoice on paper is the same bytes every time', async (t) => {
   }
   t.equal(await print('fr'), await print('fr'))
   t.not(await print('en'), await print('fr'))
+})
+
+const printed = async (path: string) => {
+  const answer = await fetch(service.url + path)
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  return { status: answer.status, type: answer.headers.get('content-type'), bytes: bytes.toString('latin1') }
+}
+
+t.test('a paid invoice has a receipt, which is the same bytes every time', async (t) => {
+  const { id, path } = await page({ customer_name: 'Awa Koné' })
+  t.equal((await printed(`${path}/receipt.pdf?lang=fr`)).status, 404, 'not before it is paid')
+  await press(path, byPhone)
+  const { body } = await service.get(`/api/v1/billing/invoices/${id}`)
+  await answerPayment(service, body['payment_intent'])
+  const { body: shown } = await eventually(
+    () => json(path),
+    ({ body }) => body['payment_status'] === 'paid',
+  )
+  const part = { amount: 5_000, method: 'mobile_money', operator: 'orange_money', phone: '0042' }
+  t.match(shown['receipt'], { parts: [part] })
+  const { text } = await inBrowser(`${path}?lang=fr`)
+  const { number, paid_at } = shown['receipt'] as { number: string; paid_at: string }
+  for (const one of ['Reçu', 'Orange Money', '0042', number, time(paid_at, 'fr')])
+    t.match(text, `>${one}<`, one)
+  t.match(text, `href="${path}/receipt.pdf?lang=fr"`)
+  const first = await printed(`${path}/receipt.pdf?lang=fr`)
+  t.match(first, { status: 200, type: 'application/pdf' })
+  await eventually(
+    () => json(path),
+    ({ body }) => body['status'] === 'paid',
+  )
+  t.equal((await printed(`${path}/receipt.pdf?lang=fr`)).bytes, first.bytes)
+})
+
+t.test('what was paid in another way says so on its receipt', async (t) => {
+  const customer = await createCustomer(service)
+  await topUp(service, { customer, amount: 2_000 })
+  const { id, path } = await page({ customer })
+  t.equal((await json(path)).body['receipt'], null)
+  await service.post(`/api/v1/merchant/billing/wallet/invoices/${id}/apply`, { amount: 2_000 })
+  await patch(id, 'paid')
+  const parts = [
+    { amount: 2_000, method: 'wallet' },
+    { amount: 3_000, method: 'outside' },
+  ]
+  t.match((await json(path)).body, { receipt: { parts } })
+  const { text } = await inBrowser(`${path}?lang=fr`)
+  t.match(text, /Portefeuille<\/dt>\s*<dd>2\s000\sF\sCFA/)
+  t.match(text, /Directement au marchand<\/dt>\s*<dd>3\s000\sF\sCFA/)
 })
 
 testConservation(() => service)

@@ -125,6 +125,7 @@ async function strangersPaths(client: MerchantClient): Promise<readonly string[]
     `/api/v1/checkout/sessions/${id}`,
     ...['/portal/', '//portal/', '/portal%2F', '/x/Portal/'].map((before) => before + token),
     `/portal/${token}/subscriptions/nothing/cancel`,
+    `/portal/${token}/topups/wt_${'0'.repeat(32)}/receipt.pdf`,
     `/api/v1/customer-portal/sessions/${token}`,
   ]
   for (const path of paths)

@@ -22,6 +22,7 @@ const view: HostedTopupView = {
     failure_code: null,
     reversal: null,
   },
+  receipt: null,
   return_url: null,
 }
 

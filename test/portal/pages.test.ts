@@ -10,6 +10,7 @@ import { english, french, household, type Way } from '../support/household.ts'
 import { startPublicService } from '../support/public-service.ts'
 import type { TestService } from '../support/service.ts'
 import type { Portal } from '../support/subscriber.ts'
+import { topUp } from '../support/wallets.ts'
 
 let service: TestService
 let aheadMs = 0
@@ -112,6 +113,17 @@ for (const way of ways) {
       status: 200,
       body: { object: 'hosted_topup', status: 'succeeded', payment_status: 'paid', amount: 4_000 },
     })
+    await page.getByRole('heading', { name: way.receipt, exact: true }).waitFor()
+    await page.getByText('Orange Money').waitFor()
+    const address = await page.getByRole('link', { name: 'PDF' }).getAttribute('href')
+    const paper = async () => {
+      const answer = await fetch(service.url + address!)
+      return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()).toString('latin1') }
+    }
+    const printed = await paper()
+    t.equal(printed.status, 200)
+    t.match(printed.bytes, /^%PDF-/)
+    t.equal((await paper()).bytes, printed.bytes)
     const { body } = await eventually(
       () => service.get(`/api/v1/merchant/customers/${customer}`),
       (shown) => Number(shown.body['balance']) === 7_000,
@@ -213,6 +225,38 @@ t.test('what is in the wallet is spent on the page, once, and only by whoever ma
   const pressed = await Promise.all([press(other, other.invoice), press(other, other.invoice)])
   t.ok(pressed.includes(303), pressed.join())
   t.equal(await standing(other.invoice), 3_000)
+})
+
+t.test('the wallet button, pressed again and again, pays once', async (t) => {
+  const { url, invoice, customer } = await household(service)
+  await topUp(service, { customer, amount: 30_000 })
+  const { pathname } = new URL(url)
+  const headers = { accept: 'text/html' }
+  const press = () =>
+    fetch(`${service.url}${pathname}/invoices/${invoice}/wallet`, {
+      method: 'POST',
+      headers,
+      redirect: 'manual',
+    })
+  const page = await visitor(t)
+  await page.goto(url)
+  const button = page.getByRole('button', { name: /^Pay 12,500\sF\sCFA from the wallet/ })
+  await Promise.all([button.dblclick(), press(), press(), press()])
+  const standing = async () => (await service.get(`/api/v1/billing/invoices/${invoice}`)).body
+  await eventually(standing, ({ status }) => status === 'paid')
+  const late = await Promise.all([press(), press()])
+  t.strictSame(
+    late.map(({ status }) => status),
+    [303, 303],
+  )
+  t.equal((await standing())['amount_paid'], 12_500)
+  const { body } = await eventually(
+    () => service.get(`/api/v1/merchant/customers/${customer}`),
+    (shown) => Number(shown.body['balance']) === 20_500,
+  )
+  t.equal(body['balance'], 20_500, 'of 33 000')
+  await page.goto(url)
+  t.equal(await button.count(), 0)
 })
 
 t.test('a page shows the logo of its merchant', async (t) => {

@@ -57,6 +57,7 @@ export interface Way extends Visitor {
   readonly noAmount: RegExp
   readonly put: RegExp
   readonly prompt: string
+  readonly receipt: string
 }
 
 export const french = {
@@ -71,6 +72,7 @@ export const french = {
   noAmount: /Rien n’a été ajouté/,
   put: /^Payer 4\s000\sF\sCFA$/,
   prompt: 'Confirmez sur votre téléphone',
+  receipt: 'Reçu',
   settled: 'Factures payées',
   cancel: 'Résilier…',
   cancelNow: 'Résilier l’abonnement',
@@ -88,6 +90,7 @@ export const english = {
   noAmount: /No money was put in/,
   put: /^Pay 4,000\sF\sCFA$/,
   prompt: 'Confirm on your phone',
+  receipt: 'Receipt',
   settled: 'Paid invoices',
   cancel: 'Cancel…',
   cancelNow: 'Cancel the subscription',

@@ -17,6 +17,7 @@ const fields: Readonly<Record<string, unknown>> = {
   currency: 'XOF',
   minimum_balance_currency: 'XOF',
   country: 'CI',
+  countries: ['CI', 'SN'],
   transaction_country: 'CI',
   operator: 'orange_money',
   msisdn: '+2250700000001',

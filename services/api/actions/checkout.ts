@@ -14,8 +14,6 @@ import {
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { paymentIntent } from '../../../packages/domain/payment-intents/payment-intent.ts'
 import type { PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
-import { isErased } from '../../../packages/contract/subjects.ts'
-import type { RailMethod } from '../../../packages/kernel/rail-ports.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import type { Owner } from '../../../packages/kernel/owner.ts'
@@ -28,6 +26,7 @@ import {
   paymentStatusOf,
   sessionOf,
 } from './checkout-sessions.ts'
+import { lastDigits, receiptNumber } from './hosted-receipts.ts'
 
 // What the payer sees and does. Whoever knows the session's id is the payer.
 
@@ -192,15 +191,6 @@ export async function checkoutReceipt(request: Asking): Promise<ReceiptView> {
     payment_method: method.type,
     operator: method.type === 'mobile_money' ? method.operator : null,
   }
-}
-
-function lastDigits(method: Extract<RailMethod, { type: 'mobile_money' }>): string {
-  return isErased(method) ? method.msisdn : method.msisdn.slice(-4)
-}
-
-/** `20260131-7F3A9C21`: to be read aloud to the merchant, who finds the payment by it. */
-function receiptNumber(paymentIntent: string, paidAt: string): string {
-  return `${paidAt.slice(0, 10).replaceAll('-', '')}-${paymentIntent.slice(0, 8).toUpperCase()}`
 }
 
 /** The path names the session; a body may repeat it, and must then mean the same. */

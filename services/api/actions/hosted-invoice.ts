@@ -28,6 +28,7 @@ import { partsOfToken } from '../../../packages/domain/invoices/token.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import type { MerchantOwner, Owner } from '../../../packages/kernel/owner.ts'
+import type { StoredEvent } from '../../../packages/kernel/ports.ts'
 import { brandedMerchant } from './brands.ts'
 import { confirmPayment, intentOf } from './invoice-payments.ts'
 import {
@@ -35,22 +36,25 @@ import {
   HostedMethods,
   HostedTry,
   methodsFor,
+  payableFrom,
   paymentStatusOf,
   tried,
   type PaymentForm,
 } from './hosted-payment.ts'
+import { HostedReceipt, partsOfInvoice, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
 
 // What the payer sees and does. Whoever was given the invoice's address is its payer.
 
 type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'> & {
-  readonly query?: { readonly back?: unknown }
+  readonly query?: { readonly back?: unknown; readonly country?: unknown }
 }
 
 interface Found {
   readonly id: string
   readonly state: ExistingInvoice
   readonly owner: Owner
+  readonly events: readonly StoredEvent[]
 }
 
 /** The payer acts for the merchant whose invoice it is. */
@@ -68,7 +72,7 @@ export async function issuedInvoice({
   const state = foldStored(invoice, events) as Invoice
   const isShown = state.status !== 'none' && state.status !== 'draft' && isSame(state.secret, secret)
   if (!isShown) return refuse('resource_must_exist', { detail })
-  return { id, state, owner: events[0]!.metadata }
+  return { id, state, owner: events[0]!.metadata, events }
 }
 
 function isSame(one: string, other: string): boolean {
@@ -99,8 +103,10 @@ export const HostedInvoice = record({
     { description: 'What the amount is made of' },
   ),
   country: Country,
+  countries: Type.Array(Country, { description: 'In which somebody can pay it by telephone' }),
   payment_methods: HostedMethods,
   payment: HostedTry,
+  receipt: HostedReceipt,
   return_url: nullable(
     Type.String({ description: 'Where the page leads back to, where `back` of its address says so' }),
   ),
@@ -109,9 +115,14 @@ export const HostedInvoice = record({
 export type HostedInvoiceView = Static<typeof HostedInvoice>
 
 export async function hostedInvoice(request: Asking): Promise<HostedInvoiceView> {
-  const { id, state } = await issuedInvoice(request)
-  const { brand, country } = await brandedMerchant(request.dependencies, request.owner as MerchantOwner)
+  const { id, state, events } = await issuedInvoice(request)
+  const { brand, country: home } = await brandedMerchant(request.dependencies, request.owner as MerchantOwner)
   const intent = state.attempt ? await intentOf(request, state.attempt.paymentIntent) : undefined
+  const countries = isPayable(state) ? payableFrom(state.currency, amountLeft(state)) : []
+  const chosen = countries.find((one) => one === request.query?.country)
+  const country = chosen ?? intent?.transactionCountry ?? home
+  const isPaid = state.status === 'paid' || intent?.status === 'succeeded'
+  const parts = isPaid ? await partsOfInvoice(state, events, (each) => intentOf(request, each)) : []
   return {
     id: publicId('inv', id),
     object: 'hosted_invoice',
@@ -133,10 +144,12 @@ export async function hostedInvoice(request: Asking): Promise<HostedInvoiceView>
     description: state.description,
     lines: state.lines.map((line) => ({ ...line, description: line.description ?? state.description })),
     country,
+    countries: [...countries],
     payment_methods: isPayable(state)
       ? methodsFor({ country, currency: state.currency }, amountLeft(state))
       : [],
     payment: intent ? tried(intent) : null,
+    receipt: receiptOf(id, parts),
     return_url: await returnIn(request.dependencies, state.url, request.query?.back),
   }
 }
@@ -159,7 +172,7 @@ export async function invoiceStanding(request: Asking): Promise<Static<typeof In
   return { id, object: 'invoice_standing', livemode, created, status, payment_status, poll_after_ms }
 }
 
-type Form = Request<Static<typeof PaymentForm>, { readonly back?: string }>
+type Form = Request<Static<typeof PaymentForm>, { readonly back?: string; readonly country?: string }>
 
 /** Pressing twice pays once: what is under way is shown as it is. */
 export async function payHostedInvoice(request: Form): Promise<HostedInvoiceView> {

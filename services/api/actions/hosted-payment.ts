@@ -1,3 +1,4 @@
+import { markets } from '../../../packages/contract/catalog.ts'
 import { publicId } from '../../../packages/contract/identity.ts'
 import { collectorsIn, isPayableBy } from '../../../packages/contract/payment-methods.ts'
 import { refuseField } from '../../../packages/contract/refusals.ts'
@@ -62,6 +63,13 @@ export function methodsFor(place: Place, amountMinor: number | null): Static<typ
     const operators = type === 'card' ? [] : collectorsIn(place, amountMinor)
     return { type, operators: operators.map(({ code, name }) => ({ code, name })) }
   })
+}
+
+/** Countries in which somebody can pay it by telephone. */
+export function payableFrom(currency: string, amountMinor: number): readonly string[] {
+  return markets
+    .map(({ country }) => country)
+    .filter((country) => isPayableBy('mobile_money', { country, currency }, amountMinor))
 }
 
 export function tried(intent: CreatedIntent): Static<typeof HostedTry> {

@@ -35,6 +35,7 @@ import {
 } from './hosted-payment.ts'
 import { permitted, type Asking } from './hosted-portal.ts'
 import { intentOf } from './invoice-payments.ts'
+import { HostedReceipt, paidByIntent, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
 import { confirmTopup, requestTopup } from './portal-wallet.ts'
 import { customerNow } from './portal.ts'
@@ -51,6 +52,7 @@ export const HostedTopup = record({
   country: Country,
   payment_methods: HostedMethods,
   payment: HostedTry,
+  receipt: HostedReceipt,
   return_url: nullable(
     Type.String({ description: 'Where the page leads back to, where `back` of its address says so' }),
   ),
@@ -80,6 +82,7 @@ export async function hostedTopup(request: Seeing): Promise<HostedTopupView> {
     country,
     payment_methods: status === 'pending' ? methodsFor({ country, currency }, amount) : [],
     payment: intent ? tried(intent) : null,
+    receipt: status === 'failed' ? null : receiptOf(id, paidByIntent(intent)),
     return_url: await returnIn(dependencies, pageOfTopup(request, id), request.query?.back),
   }
 }

@@ -17,6 +17,8 @@ export interface InvoiceWords {
   readonly alreadyPaid: string
   readonly left: string
   readonly save: string
+  readonly outside: string
+  readonly otherCountry: string
   readonly paidTitle: string
   readonly paidLead: (amount: string, merchant: string) => string
   readonly voidTitle: string
@@ -40,6 +42,8 @@ export const invoiceWords: Readonly<Record<Language, InvoiceWords>> = {
     alreadyPaid: 'Already paid',
     left: 'Left to pay',
     save: 'Save the invoice (PDF)',
+    outside: 'Directly to the merchant',
+    otherCountry: 'Is your number from another country?',
     paidTitle: 'Paid, thank you',
     paidLead: (amount, merchant) => `${merchant} has received ${amount}.`,
     voidTitle: 'Nothing is to be paid',
@@ -61,6 +65,8 @@ export const invoiceWords: Readonly<Record<Language, InvoiceWords>> = {
     alreadyPaid: 'Déjà payé',
     left: 'Reste à payer',
     save: 'Enregistrer la facture (PDF)',
+    outside: 'Directement au marchand',
+    otherCountry: 'Votre numéro est d’un autre pays ?',
     paidTitle: 'Payé, merci',
     paidLead: (amount, merchant) => `${merchant} a reçu ${amount}.`,
     voidTitle: 'Rien n’est à payer',

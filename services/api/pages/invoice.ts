@@ -8,6 +8,7 @@ import { money } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
 import { detailList, doneSign, leaving, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
+import { paidRows, receiptPart, type Rows } from './receipts.ts'
 import type { Language } from './words.ts'
 
 interface Sight {
@@ -22,7 +23,8 @@ export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
   const sight = { view, reader: readerOf(visit), path: pageOf(visit.path) }
   const { words, language } = sight.reader
   const own = invoiceWords[language]
-  if (view.payment_status === 'paid') return framed(sight, html`${paid(sight)} ${details(sight)}`)
+  if (view.payment_status === 'paid')
+    return framed(sight, html`${paid(sight)} ${receiptIn(sight)} ${details(sight)}`)
   if (view.status === 'void')
     return framed(
       sight,
@@ -49,7 +51,26 @@ function paymentOf({ view, ...sight }: Sight): PaymentSight {
 }
 
 function payable(sight: Sight, given: Typed): Html {
-  return html`${due(sight)} ${paymentForm(paymentOf(sight), given)} ${details(sight)}`
+  return html`${due(sight)} ${paymentForm(paymentOf(sight), given)} ${otherCountries(sight)} ${details(sight)}`
+}
+
+/** For payers whose number is of another country. */
+function otherCountries({ view, reader, path }: Sight): Html | false {
+  const others = view.countries.filter((one) => one !== view.country)
+  const { language } = reader
+  const names = new Intl.DisplayNames([language], { type: 'region' })
+  const back = new URLSearchParams(reader.here.slice(1)).get('back')
+  const kept = back === null ? '' : `&back=${encodeURIComponent(back)}`
+  const addressIn = (country: string) => `${path}?lang=${language}&country=${country}${kept}`
+  return (
+    others.length > 0 &&
+    html`<details>
+      <summary>${invoiceWords[language].otherCountry}</summary>
+      <ul>
+        ${others.map((one) => html`<li><a href="${addressIn(one)}">${names.of(one)!}</a></li>`)}
+      </ul>
+    </details>`
+  )
 }
 
 /** What is left to be paid comes first. */
@@ -72,6 +93,11 @@ function paid({ view, reader }: Sight): Html {
     <p>${own.paidLead(amount, view.merchant.name)}</p>`
 }
 
+function receiptIn({ view, reader, path }: Sight): Html | false {
+  const rows = invoiceReceiptRows(reader, view)
+  return rows.length > 0 && receiptPart(reader, rows, path)
+}
+
 function details({ view, reader, path }: Sight): Html {
   const own = invoiceWords[reader.language]
   return html`<h2>${own.invoice} ${view.number ?? ''}</h2>
@@ -80,10 +106,7 @@ function details({ view, reader, path }: Sight): Html {
 }
 
 /** What an invoice says, on the page and on paper. */
-export function invoiceRows(
-  { language }: Reader,
-  view: HostedInvoiceView,
-): readonly (readonly [string, string])[] {
+export function invoiceRows({ language }: Reader, view: HostedInvoiceView): Rows {
   const own = invoiceWords[language]
   const sum = (minor: number) => money(minor, view.currency, language)
   const isPart = view.amount_paid > 0 && view.amount_left > 0
@@ -101,6 +124,22 @@ export function invoiceRows(
     [own.alreadyPaid, isPart ? sum(view.amount_paid) : null],
     [own.left, isPart ? sum(view.amount_left) : null],
   ]
+  return told(rows)
+}
+
+/** What the receipt of a paid invoice says; nothing where nothing was to be paid. */
+export function invoiceReceiptRows(reader: Reader, view: HostedInvoiceView): Rows {
+  const own = invoiceWords[reader.language]
+  if (!view.receipt) return []
+  const about: readonly (readonly [string, string | null])[] = [
+    [reader.words.merchant, view.merchant.name],
+    [own.invoice, view.number],
+    [reader.words.payer, view.customer_name],
+  ]
+  return paidRows(reader, { receipt: view.receipt, currency: view.currency, about: told(about) })
+}
+
+function told(rows: readonly (readonly [string, string | null])[]): Rows {
   return rows.filter((row): row is [string, string] => row[1] !== null)
 }
 

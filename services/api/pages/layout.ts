@@ -27,8 +27,10 @@ export function readerOf({
   const chosen = languages.find((one) => one === query['lang'])
   const language = chosen ?? languages.find((one) => one === best(languages)) ?? 'en'
   const other = language === 'fr' ? 'en' : 'fr'
-  const { back } = query
-  const kept = typeof back === 'string' ? `&back=${encodeURIComponent(back)}` : ''
+  const kept = ['back', 'country']
+    .filter((name) => typeof query[name] === 'string')
+    .map((name) => `&${name}=${encodeURIComponent(query[name] as string)}`)
+    .join('')
   const switchTo = `${pageOf(path)}?lang=${other}${kept}`
   return { language, words: dictionaries[language], switchTo, here: `?lang=${language}${kept}` }
 }

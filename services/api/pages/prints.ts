@@ -3,68 +3,129 @@ import type { Express, Request, Response } from 'express'
 import { identity } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import { idOfSlug, slugOf } from '../../../packages/domain/payment-links/payment-link.ts'
+import type { Owner } from '../../../packages/kernel/owner.ts'
 import { checkoutReceipt, ownerOfSession } from '../actions/checkout.ts'
 import { sessionOf } from '../actions/checkout-sessions.ts'
 import { ownerOfLink } from '../actions/payment-links.ts'
 import { hostedInvoice, ownerOfInvoice } from '../actions/hosted-invoice.ts'
+import { customerOfPortal } from '../actions/hosted-portal.ts'
+import type { HostedReceiptView } from '../actions/hosted-receipts.ts'
+import { hostedTopup } from '../actions/hosted-topup.ts'
 import type { Api } from '../http/handle.ts'
 import { receiptRows } from './checkout.ts'
-import { invoiceRows } from './invoice.ts'
+import { invoiceReceiptRows, invoiceRows } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { readerOf, type Reader } from './layout.ts'
-import { pdfOf } from './receipt-pdf.ts'
+import { pdfOf, type Printed } from './receipt-pdf.ts'
+import type { Rows } from './receipts.ts'
+import { topupReceiptRows } from './topup.ts'
 
 type Printing = Pick<Api, 'dependencies' | 'addressOf' | 'rateLimits'>
+
+interface Asked {
+  readonly request: Request
+  readonly response: Response
+}
 
 /** Drawing a page on paper takes the processor 50 ms. */
 const pageWeight = 10
 
-/** What is made to be kept or printed: receipts and QR codes. */
+/** What is made to be kept or printed: invoices, receipts and QR codes. */
 export function mountPrints(app: Express, api: Printing): void {
   app.get('/checkout/session/:sessionId/receipt.pdf', async (request, response) => {
-    const text = request.params['sessionId'] as string
-    const sessionId = identity(text, 'cs') ?? refuse('checkout_session_must_exist')
-    const asked = { params: { sessionId }, dependencies: api.dependencies }
-    const visited = { ...asked, owner: await ownerOfSession(asked) }
-    const { addressOf, rateLimits } = api
-    await rateLimits.count({ costly: addressOf(request), weight: pageWeight }, response)
-    await rateLimits.count({ account: visited.owner }, response)
-    const receipt = await checkoutReceipt(visited)
-    const { country } = await sessionOf(visited, sessionId)
+    await sendCheckoutReceipt({ request, response }, api)
+  })
+
+  app.get('/invoice/:token/invoice.pdf', async (request, response) => {
+    response.locals['loggedPath'] = '/invoice/{token}/invoice.pdf'
+    await sendInvoice({ request, response }, api)
+  })
+
+  app.get('/invoice/:token/receipt.pdf', async (request, response) => {
+    response.locals['loggedPath'] = '/invoice/{token}/receipt.pdf'
+    const asked = invoiceIn(request, api)
+    const visited = { ...asked, owner: await ownerOfInvoice(asked) }
+    await countPrint({ request, response }, visited.owner, api)
+    const view = await hostedInvoice(visited)
     const reader = reading(request)
-    const rows = receiptRows(reader, receipt, country)
-    const file = await pdfOf({ title: reader.words.receipt, language: reader.language, receipt, rows })
-    response.setHeader('Content-Type', 'application/pdf')
-    response.setHeader('Content-Disposition', `inline; filename="receipt-${receipt.number}.pdf"`)
-    response.end(file)
+    await sendReceipt(response, { reader, view, rows: invoiceReceiptRows(reader, view) })
+  })
+
+  app.get('/portal/:token/topups/:id/receipt.pdf', async (request, response) => {
+    response.locals['loggedPath'] = '/portal/{token}/topups/{id}/receipt.pdf'
+    const { token, id: text } = request.params as { token: string; id: string }
+    const id = identity(text, 'wt') ?? refuse('resource_must_exist')
+    const asked = { params: { token, id }, dependencies: api.dependencies }
+    const visited = { ...asked, owner: await customerOfPortal(asked) }
+    await countPrint({ request, response }, visited.owner, api)
+    const view = await hostedTopup(visited)
+    const reader = reading(request)
+    await sendReceipt(response, { reader, view, rows: topupReceiptRows(reader, view) })
   })
 
   app.get('/pay/:slug/qr.svg', async (request, response) => {
     await sendCode(request, response, api)
   })
+}
 
-  app.get('/invoice/:token/invoice.pdf', async (request, response) => {
-    response.locals['loggedPath'] = '/invoice/{token}/invoice.pdf'
-    await sendInvoice(request, response, api)
-  })
+async function sendCheckoutReceipt({ request, response }: Asked, api: Printing): Promise<void> {
+  const text = request.params['sessionId'] as string
+  const sessionId = identity(text, 'cs') ?? refuse('checkout_session_must_exist')
+  const asked = { params: { sessionId }, dependencies: api.dependencies }
+  const visited = { ...asked, owner: await ownerOfSession(asked) }
+  await countPrint({ request, response }, visited.owner, api)
+  const receipt = await checkoutReceipt(visited)
+  const { country } = await sessionOf(visited, sessionId)
+  const reader = reading(request)
+  const { language, words } = reader
+  const rows = receiptRows(reader, receipt, country)
+  const name = `receipt-${receipt.number}`
+  await sendPdf(response, name, { title: words.receipt, language, receipt, rows })
 }
 
 /** Its dates are those of the invoice: as long as nothing is paid, the same bytes every time. */
-async function sendInvoice(request: Request, response: Response, api: Printing): Promise<void> {
-  const { dependencies, addressOf, rateLimits } = api
-  const asked = { params: { token: request.params['token'] as string }, dependencies }
+async function sendInvoice({ request, response }: Asked, api: Printing): Promise<void> {
+  const asked = invoiceIn(request, api)
   const visited = { ...asked, owner: await ownerOfInvoice(asked) }
-  await rateLimits.count({ costly: addressOf(request), weight: pageWeight }, response)
-  await rateLimits.count({ account: visited.owner }, response)
+  await countPrint({ request, response }, visited.owner, api)
   const view = await hostedInvoice(visited)
   const reader = reading(request)
   const number = view.number ?? ''
-  const printed = { number, paid_at: `${view.issued_on}T00:00:00.000Z`, merchant: view.merchant }
-  const title = invoiceWords[reader.language].invoice
+  const receipt = { number, paid_at: `${view.issued_on}T00:00:00.000Z`, merchant: view.merchant }
   const { language } = reader
-  const file = await pdfOf({ title, language, receipt: printed, rows: invoiceRows(reader, view) })
+  const title = invoiceWords[language].invoice
+  await sendPdf(response, number || 'invoice', { title, language, receipt, rows: invoiceRows(reader, view) })
+}
+
+function invoiceIn(request: Request, { dependencies }: Printing) {
+  return { params: { token: request.params['token'] as string }, dependencies }
+}
+
+interface Receipt {
+  readonly reader: Reader
+  readonly view: Pick<Printed['receipt'], 'merchant'> & { readonly receipt: HostedReceiptView | null }
+  readonly rows: Rows
+}
+
+/** Its dates are those of the payments: the same bytes every time. */
+async function sendReceipt(response: Response, { reader, view, rows }: Receipt): Promise<void> {
+  const { receipt: paid, merchant } = view
+  if (!paid) return refuse('resource_must_exist', { detail: 'There is no receipt before it is paid' })
+  const { language, words } = reader
+  const receipt = { ...paid, merchant }
+  await sendPdf(response, `receipt-${paid.number}`, { title: words.receipt, language, receipt, rows })
+}
+
+async function countPrint({ request, response }: Asked, account: Owner, api: Printing): Promise<void> {
+  const { addressOf, rateLimits } = api
+  await rateLimits.count({ costly: addressOf(request), weight: pageWeight }, response)
+  await rateLimits.count({ account }, response)
+}
+
+async function sendPdf(response: Response, name: string, printed: Printed): Promise<void> {
+  const file = await pdfOf(printed)
   response.setHeader('Content-Type', 'application/pdf')
-  response.setHeader('Content-Disposition', `inline; filename="${number || 'invoice'}.pdf"`)
+  response.setHeader('Content-Disposition', `inline; filename="${name}.pdf"`)
   response.end(file)
 }
 

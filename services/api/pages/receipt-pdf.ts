@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { ReceiptView } from '../../../packages/domain/checkout/resource.ts'
 
-interface Printed {
+export interface Printed {
   readonly title: string
   readonly language: string
   readonly receipt: Pick<ReceiptView, 'number' | 'paid_at' | 'merchant'>

@@ -4,13 +4,14 @@ import type { Refusal } from '../../../packages/contract/refusals.ts'
 import { ownerOfPortal } from '../actions/hosted-portal.ts'
 import { hostedTopup, type HostedTopupView } from '../actions/hosted-topup.ts'
 import { html, type Html } from '../docs/html.ts'
-import { frame, merchantOf, pageOf, readerOf } from './layout.ts'
+import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
 import { alert, doneSign, leaving, waiting, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import { portalWords } from './portal-words.ts'
 import { refusedPortal } from './portal.ts'
+import { paidRows, receiptPart, type Rows } from './receipts.ts'
 
 interface Sight extends PaymentSight {
   readonly view: HostedTopupView
@@ -78,10 +79,23 @@ function booking(sight: Sight): Html {
 }
 
 function done(sight: Sight): Html {
-  const { reader, view } = sight
+  const { reader, view, path } = sight
+  const rows = topupReceiptRows(reader, view)
   return html`${doneSign}
     <h1>${reader.words.paidTitle}</h1>
-    <p>${portalWords[reader.language].toppedUp(amountOf(sight), view.merchant.name)}</p>`
+    <p>${portalWords[reader.language].toppedUp(amountOf(sight), view.merchant.name)}</p>
+    ${rows.length > 0 && receiptPart(reader, rows, path)}`
+}
+
+/** What the receipt of a top-up says, once it is paid. */
+export function topupReceiptRows(reader: Reader, { receipt, currency, merchant }: HostedTopupView): Rows {
+  if (!receipt) return []
+  const { words, language } = reader
+  const about: Rows = [
+    [words.merchant, merchant.name],
+    [words.purpose, portalWords[language].wallet],
+  ]
+  return paidRows(reader, { receipt, currency, about })
 }
 
 /** What has failed is over: trying again is another top-up of the same amount. */

@@ -1,4 +1,4 @@
-import { LeavingQuery, PaidQuery } from '../../../packages/contract/hosted-pages.ts'
+import { InvoiceLeavingQuery, InvoicePaidQuery } from '../../../packages/contract/hosted-pages.ts'
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
@@ -27,7 +27,7 @@ const rows = [
   perform('GET /invoice/{token}', {
     ...payers,
     summary: 'The page of an invoice, on which it can be paid; JSON for programs',
-    query: PaidQuery,
+    query: InvoicePaidQuery,
     returns: HostedInvoice,
     page: invoicePage,
     refusedPage: refusedInvoice,
@@ -49,7 +49,7 @@ const rows = [
     body: PaymentForm,
     prompts: promptedBy,
     examples: invoiceFormExamples,
-    query: LeavingQuery,
+    query: InvoiceLeavingQuery,
     returns: HostedInvoice,
     refusals: ['invoice_state_must_allow_it', ...refusalsOfConfirming, 'merchant_must_not_be_suspended'],
     page: backToInvoice,
