@@ -15,7 +15,7 @@ import { due, payForm, type FormState } from './checkout-form.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
 import { isUnseen, notice, problemWords } from './notices.ts'
-import { detailList, doneSign, noMessage, phoneSteps, waiting } from './pay-parts.ts'
+import { detailList, doneSign, leadingOn, noMessage, phoneSteps, waiting } from './pay-parts.ts'
 
 type Existing = Exclude<PaymentIntent, { status: 'none' }>
 
@@ -150,12 +150,14 @@ function prompt({ view, reader, intent }: Sight): Html {
   const here = `/checkout/session/${view.id}?lang=${language}`
   const status = `/api/checkout/${view.id}/status`
   const isMobile = method?.type === 'mobile_money'
-  const operator = isMobile ? (operatorName(method.operator, method.country) ?? '') : words.card
+  const named = isMobile ? method.operator : ''
+  const operator = (isMobile && operatorIn(method.country, named)) || { code: named, name: named }
   return html`${due({ view, reader, typed: {} })}
     <h2>${words.promptTitle}</h2>
     ${isMobile && phoneSteps(reader, operator, method.msisdn.slice(-4))}
     ${waiting(reader, { status, field: 'payment_status', shown: 'processing', page: here })}
-    ${isMobile && noMessage(reader)} ${!view.livemode && attempt && play(reader, attempt.operationId)}`
+    ${isMobile && noMessage(reader, operator)}
+    ${!view.livemode && attempt && play(reader, attempt.operationId)}`
 }
 
 /** In the sandbox nobody has the phone: whoever tests decides what the operator says. */
@@ -165,11 +167,13 @@ function play({ words, language }: Reader, operationId: string): Html {
 }
 
 function goOn(sight: Sight, url: string, { query }: Visit): Html {
-  const { view, reader } = sight
+  const { view, reader, intent } = sight
   const { words, language } = reader
   const here = `/checkout/session/${view.id}`
+  const method = intent?.attempts.at(-1)?.method
+  const named = method?.type === 'mobile_money' ? operatorIn(method.country, method.operator) : undefined
   return html`${due({ view, reader, typed: {} })}
-    <p>${words.goOnLead}</p>
+    <p>${leadingOn(reader, named?.code)}</p>
     <a class="button" href="${url}" ${query['go'] === '1' && html`data-forward="600"`}>${words.goOn}</a>
     <form method="post" action="${here}/retry?lang=${language}">
       <button class="quiet">${words.otherWay}</button>

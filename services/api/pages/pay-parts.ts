@@ -1,6 +1,7 @@
 import { marketOf } from '../../../packages/contract/catalog.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
+import { promptWordsOf } from './prompt-words.ts'
 import type { Words } from './words.ts'
 
 /** An operator as the page offers it. */
@@ -174,19 +175,26 @@ export function waiting({ words }: Reader, { status, field, shown, page, text }:
 }
 
 /** For whoever finds nothing on the phone. */
-export function noMessage({ words }: Reader): Html {
+export function noMessage({ words, language }: Reader, { code }: Operator): Html {
+  const elsewhere = promptWordsOf(code, language)?.elsewhere ?? words.promptElsewhere
   return html`<details>
     <summary>${words.promptNothing}</summary>
-    <p>${words.promptHelp}</p>
+    <p>${elsewhere} ${words.promptHelp}</p>
   </details>`
 }
 
 /** What to do on the phone, in the operator's words. */
-export function phoneSteps({ words }: Reader, operator: string, lastDigits: string): Html {
-  return html`<p>${words.promptLead(operator, lastDigits)}</p>
+export function phoneSteps({ words, language }: Reader, { code, name }: Operator, lastDigits: string): Html {
+  const steps = promptWordsOf(code, language)?.steps ?? words.promptSteps(name)
+  return html`<p>${words.promptLead(name, lastDigits)}</p>
     <ol class="steps">
-      ${words.promptSteps(operator).map((step) => html`<li>${step}</li>`)}
+      ${steps.map((step) => html`<li>${step}</li>`)}
     </ol>`
+}
+
+/** What is to be done where the operator or bank leads the payer. */
+export function leadingOn({ words, language }: Reader, operator: string | undefined): string {
+  return promptWordsOf(operator ?? '', language)?.goOn ?? words.goOnLead
 }
 
 /** Back to the merchant, where the page was opened from there. */

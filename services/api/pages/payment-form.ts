@@ -3,7 +3,7 @@ import type { HostedInvoiceView } from '../actions/hosted-invoice.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { money } from './money.ts'
-import { alert, noMessage, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
+import { alert, leadingOn, noMessage, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
 
 /** What is paid on a page: an invoice or a top-up. */
 export interface Payable extends Pick<
@@ -65,12 +65,12 @@ export function paymentForm({ paid, reader, path }: PaymentSight, { typed, probl
 export function prompt({ paid, reader, path }: PaymentSight): Html {
   const { words, language } = reader
   const { operator: code = null, phone = null, operation_id = null } = paid.payment ?? {}
-  const operator = code === null ? words.card : (operatorIn(paid.country, code)?.name ?? code)
+  const operator = operatorIn(paid.country, code ?? '') ?? { code: code ?? '', name: code ?? '' }
   const here = `${path}${reader.here}`
   return html`<h2>${words.promptTitle}</h2>
     ${phone !== null && phoneSteps(reader, operator, phone)}
     ${waiting(reader, { status: `${path}/status`, field: 'payment_status', shown: 'processing', page: here })}
-    ${phone !== null && noMessage(reader)}
+    ${phone !== null && noMessage(reader, operator)}
     ${
       !paid.livemode &&
       operation_id !== null &&
@@ -80,7 +80,9 @@ export function prompt({ paid, reader, path }: PaymentSight): Html {
     }`
 }
 
-export function goOn({ paid, reader: { words } }: PaymentSight): Html {
-  return html`<p>${words.goOnLead}</p>
-    <a class="button" href="${paid.payment!.redirect_url!}">${words.goOn}</a>`
+export function goOn({ paid, reader }: PaymentSight): Html {
+  const { words } = reader
+  const { operator, redirect_url } = paid.payment!
+  return html`<p>${leadingOn(reader, operatorIn(paid.country, operator ?? '')?.code)}</p>
+    <a class="button" href="${redirect_url!}">${words.goOn}</a>`
 }

@@ -33,9 +33,10 @@ export const french: Words = {
   underWay: 'C’est en cours. Cette page continue toute seule.',
   refresh: 'Regarder à nouveau',
   promptNothing: 'Aucun message reçu ?',
+  promptElsewhere: 'Cherchez les paiements à approuver dans le menu de votre opérateur.',
   promptHelp:
-    'Cherchez les paiements à approuver dans le menu de votre opérateur. La demande prend fin après cinq ' +
-    'minutes ; vous pourrez alors réessayer ici. Vous n’êtes jamais débité deux fois.',
+    'La demande prend fin après cinq minutes ; vous pourrez alors réessayer ici. Vous n’êtes jamais débité ' +
+    'deux fois.',
 
   goOnTitle: (merchant) => `Continuer pour payer ${merchant}`,
   goOnLead: 'Le paiement continue chez votre banque ou votre opérateur. Vous reviendrez ensuite ici.',

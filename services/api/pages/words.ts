@@ -36,9 +36,9 @@ export const english = {
   underWay: 'It is under way. This page goes on by itself.',
   refresh: 'Look again',
   promptNothing: 'No message arrived?',
+  promptElsewhere: 'Look at the menu of your operator for payments to approve.',
   promptHelp:
-    'Look at the menu of your operator for payments to approve. The request ends after five minutes; ' +
-    'then you can try again here. You are never charged twice.',
+    'The request ends after five minutes; then you can try again here. You are never charged twice.',
 
   goOnTitle: (merchant: string) => `Continue to pay ${merchant}`,
   goOnLead: 'The payment goes on at your bank or operator. Afterwards you come back here.',
