@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const invoices = documents(invoice, {
   name: 'invoices',
-  version: 4,
+  version: 5,
   columns: { status: 'text', customerId: 'text', subscriptionId: 'text' },
   row: (state) => {
     if (state.status === 'none') return undefined
@@ -16,4 +16,6 @@ export const invoices = documents(invoice, {
     ['merchant', 'livemode', 'subscriptionId', 'created'],
   ],
   countedBy: ['status'],
+  // Each is told its number right after it was issued.
+  fillPercent: 50,
 })

@@ -5,7 +5,7 @@ import type { TimerHandlers } from '../packages/kernel/timer.ts'
 /** What is due, when and for whom: rebuilt from the log like every other read model. */
 export const timers = projection<Record<string, never>>()({
   name: 'timers',
-  version: 7,
+  version: 8,
   columns: {
     id: 'text',
     kind: 'text',

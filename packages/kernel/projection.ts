@@ -50,6 +50,11 @@ export interface Documents<State = unknown> {
   readonly searched?: readonly string[]
   /** Columns that lists with a total filter by: a total is kept for each of their values. Left out: none. */
   readonly countedBy?: readonly string[]
+  /**
+   * How much of each page new rows fill; the rest is for their changes, which then write to no index.
+   * Default: all of it.
+   */
+  readonly fillPercent?: number
 }
 
 /** A read model across streams: a pure function from each event to its changes. */

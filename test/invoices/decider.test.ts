@@ -52,7 +52,19 @@ const voided: Happening = { type: 'InvoiceVoided', data: { subscription } }
 const writtenOff: Happening = { type: 'InvoiceMarkedUncollectible', data: { subscription } }
 const overdue: Happening = {
   type: 'InvoiceBecameOverdue',
-  data: { subscription, unpaidAt: '2026-02-20T23:00:00.000Z' },
+  data: { subscription, unpaidAt: '2026-02-20T23:00:00.000Z', remindAt: '2026-02-03T08:00:00.000Z' },
+}
+
+const takenBack: Happening = {
+  type: 'InvoicePaymentReturned',
+  data: {
+    paymentIntent: first,
+    amount: 5_000,
+    reopens: true,
+    dueDate: '2026-01-31',
+    timeZone: 'Africa/Lagos',
+    next: null,
+  },
 }
 
 const move = (to: InvoiceCommands['MoveInvoice']['to'], ended: string | null = null) =>
@@ -172,6 +184,12 @@ scenarios(invoice, {
     when: { type: 'MarkOverdue', data: {} },
     context: at('2026-01-31T22:59:59.999Z'),
     then: [],
+  },
+  'taken back after its reminders would have been sent, it is overdue, and nobody is reminded': {
+    given: [issued, paid, takenBack],
+    when: { type: 'MarkOverdue', data: {} },
+    context: at('2026-02-15T12:00:00.000Z'),
+    then: [{ ...overdue, data: { ...overdue.data, remindAt: null } } as Happening],
   },
   'what is paid is never overdue': {
     given: [issued, started(first, 1), paid],

@@ -154,3 +154,57 @@ t.test('a timer of a kind that nobody here knows is left alone, and the others a
   const { rows } = await pool.query('select from timer_attempts where id = $1', ['newer'])
   t.equal(rows.length, 0, 'nobody has touched it')
 })
+
+/** Work that only counts; the runner asks nothing else of its tools. */
+function counting(timers: PostgresTimers, nowSeconds: () => number) {
+  const run: string[] = []
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  const tools = {
+    dependencies: { clock: () => at(nowSeconds()), movedClocks: { ahead: () => [] } },
+  } as unknown as TimerRunnerOptions['tools']
+  const work = async ({ id }: DueTimer<Owner>) => {
+    run.push(id)
+    return undefined
+  }
+  const options = { processes: [{ timers: { test: work } }], timers, tools, log, assertHeld: () => undefined }
+  return { run, look: () => runDue(options) }
+}
+
+t.test(
+  'a timer whose work is done is not noted, and runs again only where no event removes it',
+  async (t) => {
+    const { pool, timers } = await openTimers(t)
+    await set(pool, { gone: 0, stuck: 0 })
+    let now = 1
+    const { run, look } = counting(timers, () => now)
+    await look()
+    now = 2
+    await look()
+    t.same(run.toSorted(), ['gone', 'stuck'], 'each once, though the read model still shows both')
+    const noted = async () => (await pool.query<{ id: string }>('select id from timer_attempts')).rows
+    t.same(await noted(), [], 'nothing was written')
+    await pool.query("delete from read.timers where id = 'gone'")
+    now = 10
+    await look()
+    t.same(run.slice(2), ['stuck'])
+    t.same(await noted(), [{ id: 'stuck' }], 'what is run twice is noted')
+    await set(pool, { gone: 9 })
+    await look()
+    t.same(run.slice(3), ['gone'], 'set anew, it is another one')
+  },
+)
+
+t.test('however many finished timers the read model still shows, the next ones come', async (t) => {
+  const { pool, timers } = await openTimers(t)
+  const names = Array.from({ length: 25 }, (_, index) => `timer ${String(index).padStart(2, '0')}`)
+  await set(pool, Object.fromEntries(names.map((name, index) => [name, index])))
+  const seen: string[] = []
+  for (let look = 0; look < 4; look++) {
+    const due = await timers.due(at(30), 8)
+    seen.push(...idsOf(due))
+    for (const timer of due) timers.finish(timer, at(100))
+  }
+  t.same(seen, names)
+  await set(pool, { newest: 29 })
+  t.same(idsOf(await timers.due(at(61), 8)), ['newest'], 'also when all are looked at')
+})

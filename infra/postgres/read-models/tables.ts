@@ -43,6 +43,7 @@ export interface Table {
   readonly view: string
   readonly columns: Columns
   readonly key: readonly string[]
+  readonly fillPercent?: number
 }
 
 export function tableOf(model: ReadModel, generation: number): Table {
@@ -52,15 +53,17 @@ export function tableOf(model: ReadModel, generation: number): Table {
     view: `${readSchema}.${model.name}`,
     columns: documents ? { ...documentColumns(ownerColumnsOf(model)), ...model.columns } : model.columns,
     key: documents ? ['id'] : model.key,
+    ...(documents && model.fillPercent !== undefined && { fillPercent: model.fillPercent }),
   }
 }
 
 const collation = ' collate "C"'
 
 /** The statement that creates the table with its primary key, unless it exists. */
-export function createTable({ name, columns, key }: Table): string {
+export function createTable({ name, columns, key, fillPercent = 100 }: Table): string {
   const lines = Object.keys(columns).map((column) => columnOf({ columns }, column))
-  return `create table if not exists ${name} (${lines.join(', ')}, primary key (${quoted(key)}))`
+  const rows = `${lines.join(', ')}, primary key (${quoted(key)})`
+  return `create table if not exists ${name} (${rows}) with (fillfactor = ${fillPercent})`
 }
 
 /** The declaration of a column. */

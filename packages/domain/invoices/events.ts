@@ -92,7 +92,12 @@ export const invoiceEvents = {
       next: nullable(Timestamp),
     }),
   ),
-  InvoiceBecameOverdue: stored(1, record({ ...ofSubscription, unpaidAt: Timestamp })),
+  /** Whoever has to pay is reminded at `remindAt`. */
+  InvoiceBecameOverdue: stored(
+    2,
+    record({ ...ofSubscription, unpaidAt: Timestamp, remindAt: nullable(Timestamp) }),
+    { 1: (data) => ({ ...data, remindAt: remindedBefore(data['unpaidAt']!) }) },
+  ),
   /** Inferred: whoever is late was reminded for this time, where there is an address for mails. */
   InvoiceReminded: stored(
     1,
@@ -100,6 +105,11 @@ export const invoiceEvents = {
   ),
   InvoiceVoided: stored(1, record(ofSubscription)),
   InvoiceMarkedUncollectible: stored(1, record(ofSubscription)),
+}
+
+/** The first version said only when it is unpaid: eighteen days after the first reminder's. */
+function remindedBefore(unpaidAt: string): string {
+  return new Date(Date.parse(unpaidAt) - 18 * 86_400_000 + 9 * 3_600_000).toISOString()
 }
 
 /** Whom a description and metadata are about. */

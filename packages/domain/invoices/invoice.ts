@@ -4,7 +4,7 @@ import { givenMetadata } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { amountMinorMax } from '../../contract/vocabulary.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
-import { nextReminderAt, overdueFrom, today, unpaidFrom, usualDueDate } from './due.ts'
+import { firstReminderAt, nextReminderAt, overdueFrom, today, unpaidFrom, usualDueDate } from './due.ts'
 import { invoiceEvents, type InvoiceEvents, type Payer } from './events.ts'
 import {
   amountDue,
@@ -120,11 +120,13 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
     },
 
     MarkOverdue(_, state, { now }) {
-      const { status, subscription, isOverdue, dueDate, timeZone } = begun(state)
+      const current = begun(state)
+      const { status, subscription, isOverdue, dueDate, timeZone } = current
       if (status !== 'open' || isOverdue || dueDate === null) return []
       const day = { dueDate, timeZone }
       if (overdueFrom(day) > now.toISOString()) return []
-      return [{ type: 'InvoiceBecameOverdue', data: { subscription, unpaidAt: unpaidFrom(day) } }]
+      const remindAt = isAnew(current) ? nextReminderAt(day, now) : firstReminderAt(day)
+      return [{ type: 'InvoiceBecameOverdue', data: { subscription, unpaidAt: unpaidFrom(day), remindAt } }]
     },
 
     NoteReminder({ number, isMailed }, state, { now }) {
@@ -180,6 +182,11 @@ const nothingYet = {
   returned: [],
   isOverdue: false,
   reminders: 0,
+}
+
+/** What was paid and taken back was asked for before. */
+function isAnew({ reminders, returned }: ExistingInvoice): boolean {
+  return reminders > 0 || returned.length > 0
 }
 
 interface Moving {

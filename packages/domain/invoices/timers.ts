@@ -1,12 +1,10 @@
-import { start, stop, timerHandlers } from '../../kernel/timer.ts'
-import { firstReminderAt, overdueFrom } from './due.ts'
+import { start, startedOnce, stop, timerHandlers } from '../../kernel/timer.ts'
+import { overdueFrom } from './due.ts'
 import type { InvoiceEvents } from './events.ts'
 
 export const invoiceTimers = timerHandlers<InvoiceEvents>({
-  InvoiceIssued: (event) => [
-    start('invoice_overdue', event.id, event, overdueFrom(event.data)),
-    start('invoice_reminder', event.id, event, firstReminderAt(event.data)),
-  ],
+  // Reminders come after the due day: as long as nobody is late, an invoice has one timer.
+  InvoiceIssued: (event) => [startedOnce(start('invoice_overdue', event.id, event, overdueFrom(event.data)))],
   InvoiceReminded: (event) => {
     const { next } = event.data
     return [next ? start('invoice_reminder', event.id, event, next) : stop('invoice_reminder', event.id)]
@@ -17,7 +15,11 @@ export const invoiceTimers = timerHandlers<InvoiceEvents>({
     const overdue = start('invoice_overdue', event.id, event, overdueFrom(event.data))
     return next ? [overdue, start('invoice_reminder', event.id, event, next)] : [overdue]
   },
-  InvoiceBecameOverdue: ({ id }) => [stop('invoice_overdue', id)],
+  InvoiceBecameOverdue: (event) => {
+    const { remindAt } = event.data
+    const reminder = remindAt === null ? [] : [start('invoice_reminder', event.id, event, remindAt)]
+    return [stop('invoice_overdue', event.id), ...reminder]
+  },
   InvoicePaid: settled,
   InvoiceVoided: settled,
   InvoiceMarkedUncollectible: settled,
