@@ -77,7 +77,9 @@ async function measure(bench: Bench, row: Row): Promise<Result> {
     }
     const checked = await contest.check?.()
     const note = contest.note()
-    return resultOf(row, { ours, peer, note: checked ? `${note}; ${checked}` : note })
+    const missed = contest.missed?.()
+    const notes = [note, checked, missed].filter((one) => one).join('; ')
+    return { ...resultOf(row, { ours, peer, note: notes }), ...(missed !== undefined && { missed }) }
   } catch (error) {
     // One failed row must not cost the others.
     if (!(error instanceof NotMeasuredError)) process.exitCode = 1

@@ -6,6 +6,7 @@ import { renewAll, seedSubscriptions } from '../peers/renewals.ts'
 import { peerPool, type Bench, type BenchDatabase } from '../support/bench.ts'
 import type { Contest, Row } from '../support/contest.ts'
 import { makeMerchants, openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
+import type { Measured } from '../support/measured.ts'
 import { number } from '../support/result.ts'
 import { startService, type BenchService } from '../support/service.ts'
 
@@ -23,7 +24,7 @@ export const renewals: Row = {
 const merchants = 100
 const atOnce = 256
 const connections = 16
-/** Requests a second while they are renewed: how long they take must not double. */
+/** Requests a second before and as long as they are renewed: how long they take must not double. */
 const readsPerSecond = 200
 const slowdownMost = 2
 
@@ -33,32 +34,22 @@ async function prepare(bench: Bench): Promise<Contest> {
   const peerDatabase = await bench.database('bench_renewals_peer')
   const pool = peerPool(peerDatabase, connections)
   await seedSubscriptions(pool, count, merchants)
-  const dueAt = Date.now() + (bench.scale.quick ? 30_000 : 180_000)
+  const dueAt = Date.now() + (bench.scale.quick ? 45_000 : 180_000)
   const keys = await seed(database, { count, dueAt })
   const service = await startService(database)
-  let slowdown = 0
+  let seen: Seen | undefined
   return {
     async ours() {
-      await service.settled()
-      if (Date.now() > dueAt) throw new Error('they were due before all was ready')
-      const read = (measuredMs: number) => readLists(bench, { port: service.port, keys, measuredMs })
-      const { p99Ms: before } = await read(Math.min(5_000, Math.max(1_000, dueAt - Date.now() - 2_000)))
-      await pause(Math.max(0, dueAt - Date.now()))
-      const [elapsedMs, { p99Ms: meanwhile }] = await Promise.all([
-        renewed(service, { database, count, dueAt }),
-        read(bench.scale.measuredMs),
-      ])
-      slowdown = meanwhile / before
-      return { value: (count * 1_000) / elapsedMs, p99Ms: meanwhile }
+      seen = await measure(bench, { service, keys, database, count, dueAt })
+      return seen
     },
     peer: async () => ({ value: await renewAll(pool) }),
-    async check() {
-      const told = `the p99 of ${readsPerSecond} lists a second was ${number(slowdown)} times that of before`
-      if (slowdown > slowdownMost) throw new Error(told)
-      return told
+    missed: () => {
+      return seen && seen.slowdown > slowdownMost ? `at most ${slowdownMost} times is the target` : undefined
     },
     note: () =>
-      `${count} subscriptions of ${merchants} merchants, each renewed once, each invoice numbered once`,
+      `${count} subscriptions of ${merchants} merchants, each renewed once, each invoice numbered once; ` +
+      `the p99 of ${seen!.lists} lists was ${number(seen!.slowdown)} times that of before`,
     async close() {
       await service.close()
       await pool.end()
@@ -68,15 +59,64 @@ async function prepare(bench: Bench): Promise<Contest> {
   }
 }
 
+interface Seen extends Measured {
+  readonly lists: number
+  readonly slowdown: number
+}
+
+interface Ready extends Due {
+  readonly service: BenchService
+  readonly keys: readonly string[]
+}
+
+/** Lists are read before and as long as subscriptions are renewed. */
+async function measure(bench: Bench, { service, keys, ...due }: Ready): Promise<Seen> {
+  const { count, dueAt } = due
+  const reading = { port: service.port, keys }
+  await service.settled()
+  await payOut(bench, reading)
+  await pause(operatorMs)
+  await service.settled()
+  if (Date.now() > dueAt) throw new Error('they were due before all was ready')
+  const beforeMs = Math.min(5_000, Math.max(1_000, dueAt - Date.now() - 2_000))
+  const { p99Ms: before } = await readLists(bench, reading, { measuredMs: beforeMs })
+  await pause(Math.max(0, dueAt - Date.now()))
+  const renewing = renewed(service, due)
+  const [elapsedMs, { p99Ms, units: lists }] = await Promise.all([
+    renewing,
+    readLists(bench, reading, { measuredMs: (count / leastPerSecond) * 1_000, until: renewing }),
+  ])
+  return { value: (count * 1_000) / elapsedMs, p99Ms, lists, slowdown: p99Ms / before }
+}
+
 interface Reading {
   readonly port: number
   readonly keys: readonly string[]
-  readonly measuredMs: number
 }
 
-function readLists(bench: Bench, { port, keys, measuredMs }: Reading) {
+/** So many of each merchant that a list is a full page. */
+const payoutsEach = 20
+
+/** The simulated operator pays after two seconds. */
+const operatorMs = 3_000
+
+/** What the lists show. */
+async function payOut(bench: Bench, { port, keys }: Reading): Promise<void> {
+  const plan = { flow: 'payout', keys, isPaid: true } as const
+  const unitsMax = keys.length * payoutsEach
+  await bench.generator.run({ port, connections, plan, warmMs: 0, measuredMs: 60_000, unitsMax })
+}
+
+interface Span {
+  readonly measuredMs: number
+  /** It ends with this. */
+  readonly until?: Promise<unknown>
+}
+
+function readLists(bench: Bench, { port, keys }: Reading, { measuredMs, until }: Span) {
   const plan = { flow: 'list', keys, statuses: ['paid'] } as const
-  return bench.generator.run({ port, connections, plan, warmMs: 200, perSecond: readsPerSecond, measuredMs })
+  const load = { port, connections, plan, warmMs: 200, perSecond: readsPerSecond, measuredMs }
+  return bench.generator.run(load, until)
 }
 
 interface Seed {

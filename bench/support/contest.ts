@@ -9,6 +9,8 @@ export interface Contest {
   peer(round: number): Promise<Measured>
   /** Throws when the measured work was not really done; what it returns is added to the note. */
   check?(): Promise<string>
+  /** Why the target is missed, whatever value was reached; asked for after all rounds. */
+  missed?(): string | undefined
   /** What readers of the table need to know; asked for after all rounds. */
   note(): string
   close(): Promise<void>

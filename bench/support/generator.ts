@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Load, LoadReply, LoadResult } from './load.ts'
+import type { Load, LoadReply, LoadResult, LoadStop } from './load.ts'
 import { endChild, forkChild, message, startProgram } from './children.ts'
 import type { Measured } from './measured.ts'
 
@@ -7,9 +7,12 @@ import type { Measured } from './measured.ts'
 export class LoadGenerator {
   #child: ChildProcess | undefined
 
-  async run(load: Load): Promise<LoadResult> {
+  /** Until its measured time has passed, or until something else has ended. */
+  async run(load: Load, until?: Promise<unknown>): Promise<LoadResult> {
     const child = (this.#child ??= forkChild('../load'))
     child.send(load)
+    const stop = () => void child.send({ stop: true } satisfies LoadStop)
+    until?.then(stop, stop)
     const reply = await message<LoadReply>(child)
     if ('failure' in reply) throw new Error(`the load generator has failed: ${reply.failure}`)
     return reply.result

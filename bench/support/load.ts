@@ -29,17 +29,24 @@ export interface LoadResult extends Spread {
   readonly cpuPercent: number
 }
 
+export interface LoadStop {
+  readonly stop: true
+}
+
 export type LoadReply = { readonly result: LoadResult } | { readonly failure: string }
 
 interface Clock {
   readonly begin: number
-  readonly end: number
+  /** Earlier where it was stopped. */
+  end: number
 }
 
-export async function make(load: Load): Promise<LoadResult> {
+/** `stop` ends it before its measured time has passed. */
+export async function make(load: Load, stop?: AbortSignal): Promise<LoadResult> {
   const connections = Array.from({ length: load.connections }, () => new Connection(load.port, load.host))
   const begin = performance.now() + load.warmMs
-  const clock = { begin, end: begin + load.measuredMs }
+  const clock: Clock = { begin, end: begin + load.measuredMs }
+  stop?.addEventListener('abort', () => (clock.end = Math.min(clock.end, performance.now())))
   const durations: number[] = []
   const answered = { units: 0 }
   const cpu = process.cpuUsage()

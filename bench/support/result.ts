@@ -10,6 +10,8 @@ export interface Result {
   readonly p50_ms: number | null
   readonly p99_ms: number | null
   readonly note: string
+  /** Why the target is missed, whatever the value is. */
+  readonly missed?: string
 }
 
 export interface Report {
@@ -17,8 +19,8 @@ export interface Report {
   readonly results: readonly { readonly row: Row; readonly result: Result }[]
 }
 
-export function isReached(row: Row, { ours, peer, ratio }: Result): boolean {
-  if (ratio === null || ours === null || peer === null) return false
+export function isReached(row: Row, { ours, peer, ratio, missed }: Result): boolean {
+  if (missed !== undefined || ratio === null || ours === null || peer === null) return false
   const { target, valueLeast = -Infinity, valueMost = Infinity, peerMost = Infinity } = row
   if (!target) return false
   const within = 'least' in target ? ratio >= target.least : ratio <= target.most
