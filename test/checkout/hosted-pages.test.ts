@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { pictures } from '../../packages/domain/branding/examples.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/browser.ts'
 import { hostedVisitors, hostedWays } from '../support/hosted-ways.ts'
 import { lawOver } from '../support/law.ts'
@@ -102,3 +103,5 @@ t.test('each page takes the service little work, once it has been asked for', as
     t.ok(eachMs < processorMostMs, `${name}: ${eachMs.toFixed(1)} ms of a processor`)
   })
 })
+
+testConservation(() => service)

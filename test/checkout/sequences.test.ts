@@ -10,6 +10,7 @@ import { operations } from '../../projections/operations.ts'
 import { findEntry } from '../../services/composition/journal-entries.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { byPhone, openSession, waiting } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { fc } from '../support/properties.ts'
@@ -213,3 +214,5 @@ t.test(
     t.ok(provider.requests.length > runs, `${provider.requests.length} payments were begun`)
   },
 )
+
+testConservation(() => service)

