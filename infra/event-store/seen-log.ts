@@ -33,6 +33,8 @@ export class SeenLog {
   #doubts = 0
   /** The number of connections after which the log was last found to be the same. */
   #resolved = 0
+  /** All who are in doubt for the same reason share one look. */
+  #look: { readonly doubts: number; readonly done: Promise<void> } | undefined
 
   constructor(options: SeenLogOptions) {
     this.#options = options
@@ -51,8 +53,17 @@ export class SeenLog {
   async requireIfInDoubt(isThere: (newest: SeenEvent) => Promise<boolean>): Promise<void> {
     const doubts = this.#doubts
     if (doubts === this.#resolved) return
-    await this.require(isThere)
-    this.#resolved = doubts
+    if (this.#look?.doubts !== doubts) this.#look = { doubts, done: this.#resolve(doubts, isThere) }
+    await this.#look.done
+  }
+
+  async #resolve(doubts: number, isThere: (newest: SeenEvent) => Promise<boolean>): Promise<void> {
+    try {
+      await this.require(isThere)
+      this.#resolved = Math.max(this.#resolved, doubts)
+    } finally {
+      if (this.#look?.doubts === doubts) this.#look = undefined
+    }
   }
 
   /** Asked first on every new connection; throws when the server is another one or has lost events. */

@@ -20,6 +20,8 @@ export class IntactStreams {
   readonly #options: IntactStreamsOptions
   readonly #known = new LRUCache<string, true>({ max: streamsMax })
   readonly #looking = new Map<string, Promise<void>>()
+  /** Looks that begin when the one before them has ended. */
+  readonly #next = new Map<string, Promise<void>>()
 
   constructor(options: IntactStreamsOptions) {
     this.#options = options
@@ -32,30 +34,41 @@ export class IntactStreams {
 
   /** Throws DamagedStreamError for a stream of which something is hidden. */
   async require(stream: string): Promise<void> {
-    if (this.has(stream)) return
-    let looking = this.#looking.get(stream)
-    if (!looking) {
-      looking = this.#look(stream).finally(() => this.#looking.delete(stream))
-      this.#looking.set(stream, looking)
-    }
-    await looking
+    if (!this.has(stream)) await (this.#looking.get(stream) ?? this.#look(stream))
   }
 
   /** Looks anew: a stream that was deleted meanwhile looks as if it had never existed. */
   async requireStill(stream: string): Promise<void> {
     if (this.#isShortLived(stream)) return
     this.#known.delete(stream)
-    await this.#look(stream)
+    const looking = this.#looking.get(stream)
+    if (!looking) return this.#look(stream)
+    // That one may have begun before the stream was deleted; whoever comes meanwhile shares the next.
+    let next = this.#next.get(stream)
+    if (!next) {
+      next = looking.then(nothing, nothing).then(() => this.#look(stream))
+      this.#next.set(stream, next)
+    }
+    await next
   }
 
   #isShortLived(stream: string): boolean {
     return this.#options.shortLived.includes(categoryOf(stream))
   }
 
-  async #look(stream: string): Promise<void> {
+  #look(stream: string): Promise<void> {
+    this.#next.delete(stream)
+    const looking = this.#find(stream).finally(() => this.#looking.delete(stream))
+    this.#looking.set(stream, looking)
+    return looking
+  }
+
+  async #find(stream: string): Promise<void> {
     const metadata = await this.#options.metadataOf(stream)
     const problem = metadata && hiddenBy(metadata)
     if (problem !== undefined) throw new DamagedStreamError({ stream, problem })
     this.#known.set(stream, true)
   }
 }
+
+const nothing = () => undefined
