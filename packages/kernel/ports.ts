@@ -136,6 +136,7 @@ export interface EventStore {
 }
 
 export interface Irregularity {
+  /** Its name; in the last one, how many more there are that are not named. */
   readonly stream: string
   /** What is wrong with it, as the end of a sentence that starts with its name. */
   readonly problem: string

@@ -151,6 +151,26 @@ t.test('in a copied log only what was copied says where it stands', async (t) =>
   t.ok(peer.log.records.at(-1)!.position > before)
 })
 
+t.test(
+  'of very many streams that hold events of others, some are named and the others counted',
+  async (t) => {
+    const { peer, store } = await peerAndStore(t, { categories: [category] })
+    const stranger = () => record(newEvent(), without('correlation'))
+    for (let number = 0; number < 1_234; number++) {
+      const stream = newStream(category)
+      peer.log.append(stream, noStream, [stranger()])
+      if (number % 2 === 0) peer.log.append(stream, 0, [stranger()])
+    }
+    t.same(await store.readAll(0, 10), [])
+    const irregularities = await store.irregularities()
+    t.equal(irregularities.length, 1_001)
+    t.same(irregularities.at(-1), {
+      stream: '234 more streams',
+      problem: 'hold events that this service has not written, or were deleted for ever',
+    })
+  },
+)
+
 t.test('our newest event is found behind many of others with few reads', async (t) => {
   const { peer, store } = await peerAndStore(t, { categories: [category] })
   const { position } = await store.append(newStream(category), noStream, newEvents(1))

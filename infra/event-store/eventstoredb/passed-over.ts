@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache'
 import type { Irregularity, Log } from '../../../packages/kernel/ports.ts'
 import type { ServerEvent } from './read-messages.ts'
 
-/** This many streams are named; any more are only counted. */
-const streamsMax = 1_000
+/** This many streams are named, and so many more counted. */
+const namedMax = 1_000
+const unnamedMax = 100_000
 const countedMax = 10_000
 
 const tombstone = '$streamDeleted'
@@ -11,7 +12,8 @@ const tombstone = '$streamDeleted'
 /** Events in our streams that this service has not written: readers of the log skip them. */
 export class PassedOver {
   readonly #log: Pick<Log, 'warn'> | undefined
-  readonly #streams = new Map<string, string>()
+  readonly #named = new Map<string, string>()
+  readonly #unnamed = new Set<string>()
   /** By their commit position, so that each counts once, however many readers come by. */
   readonly #counted = new LRUCache<number, true>({ max: countedMax })
   count = 0
@@ -21,16 +23,25 @@ export class PassedOver {
   }
 
   get irregularities(): readonly Irregularity[] {
-    return [...this.#streams].map(([stream, problem]) => ({ stream, problem }))
+    const named = [...this.#named].map(([stream, problem]) => ({ stream, problem }))
+    const { size } = this.#unnamed
+    if (size === 0) return named
+    const more = size < unnamedMax ? `${size}` : `at least ${size}`
+    const problem = 'hold events that this service has not written, or were deleted for ever'
+    return [...named, { stream: `${more} more streams`, problem }]
   }
 
   add(stream: string, event: Pick<ServerEvent, 'type' | 'id' | 'commit'>): void {
     if (this.#counted.has(event.commit)) return
     this.#counted.set(event.commit, true)
     this.count++
-    if (this.#streams.has(stream) || this.#streams.size >= streamsMax) return
+    if (this.#named.has(stream)) return
+    if (this.#named.size >= namedMax) {
+      if (this.#unnamed.size < unnamedMax) this.#unnamed.add(stream)
+      return
+    }
     const problem = event.type === tombstone ? 'was deleted for ever' : foreignEventProblem(event)
-    this.#streams.set(stream, problem)
+    this.#named.set(stream, problem)
     this.#log?.warn({ stream, type: event.type, id: event.id }, `passed over: ${stream} ${problem}`)
   }
 }
