@@ -39,8 +39,10 @@ export interface HistoryEngine {
   events(): readonly LogRecord[]
   /** As the server does with a process that is too busy to take what is new. */
   cutOff(): void
-  /** Another node leads; resolves when somebody has been sent there, and the first one leads again. */
+  /** Another node leads; resolves when somebody has been sent there, and back when the first leads again. */
   changeLeader(): Promise<void>
+  /** Calls that the other node has carried out. */
+  callsElsewhere(): number
   /** Every call is answered that the server is not ready, while something is done. */
   whileNotReady(work: (refused: () => number) => Promise<void>): Promise<void>
 }
@@ -55,21 +57,13 @@ export async function openEventStoreDb(ending: Ending): Promise<HistoryEngine> {
   const events = () => peer.log.records.filter(isOurs)
   const other = await EventStoreDbPeer.start(peer.log)
   ending.teardown(() => other.stop())
+  // Whoever comes to it is sent to the leader, also long after the change back.
+  other.isLedBy(proxy.port)
   const changeLeader = async () => {
-    const { callsRefused, appends } = { callsRefused: peer.callsRefused, appends: other.appends }
-    peer.isLedBy(other.line.port)
-    await eventually(
-      async () => [peer.callsRefused, other.appends] as const,
-      ([refused, appended]) => refused > callsRefused && appended > appends,
-    )
-    other.isLedBy(proxy.port)
-    peer.recover()
-    await eventually(
-      async () => other.callsRefused,
-      (refused) => refused > 0,
-    )
-    other.recover()
+    await lead({ from: peer, to: other, port: other.line.port })
+    await lead({ from: other, to: peer, port: proxy.port })
   }
+  const callsElsewhere = () => other.reads + other.appends
   const whileNotReady = async (work: (refused: () => number) => Promise<void>) => {
     peer.failCalls(notReady)
     await work(() => peer.callsRefused)
@@ -77,7 +71,25 @@ export async function openEventStoreDb(ending: Ending): Promise<HistoryEngine> {
   }
   const cutOff = () => peer.failSubscriptions(cutOffLive.code, cutOffLive.details)
   const url = `esdb://127.0.0.1:${proxy.port}?tls=false`
-  return { url, proxy, events, cutOff, changeLeader, whileNotReady }
+  return { url, proxy, events, cutOff, changeLeader, callsElsewhere, whileNotReady }
+}
+
+interface Change {
+  readonly from: EventStoreDbPeer
+  readonly to: EventStoreDbPeer
+  /** Where clients find the new leader. */
+  readonly port: number
+}
+
+/** Resolves when somebody was sent away by one node and has written to the other. */
+async function lead({ from, to, port }: Change): Promise<void> {
+  const [refusedBefore, appendsBefore] = [from.callsRefused, to.appends]
+  to.recover()
+  from.isLedBy(port)
+  await eventually(
+    async () => [from.callsRefused, to.appends] as const,
+    ([refused, appends]) => refused > refusedBefore && appends > appendsBefore,
+  )
 }
 
 /** A directory that is gone at the end. */

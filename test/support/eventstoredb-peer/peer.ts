@@ -124,10 +124,10 @@ export class EventStoreDbPeer {
     return `esdb://${user}:${password}@localhost:${this.line.port}?tlsCaFile=${authority}`
   }
 
-  /** Another node, on this port, leads from now on: calls that require a leader are redirected. */
+  /** Another node, on this port, leads from now on: calls that require a leader end and are redirected. */
   isLedBy(port: number): void {
     this.#leaderPort = port
-    for (const call of this.#batchAppends) call.emit('error', notLeader(port))
+    for (const call of [...this.#batchAppends, ...this.#subscriptions]) call.emit('error', notLeader(port))
   }
 
   /** The node leads again, or is ready again. */
