@@ -40,6 +40,8 @@ export interface Snapshotting<State> {
   readonly version: number
   /** A snapshot is taken after this many events. */
   readonly every: (state: State) => number
+  /** It holds secrets or what is personal, which the database keeps sealed. */
+  readonly isSealed?: true
   /** Restores a state from its JSON; left out where the JSON is the state. */
   readonly restored?: (kept: unknown) => State
 }

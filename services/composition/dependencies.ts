@@ -15,6 +15,7 @@ import { logProofs } from '../../infra/postgres/transparency/log-proofs.ts'
 import { logSignatures } from '../../infra/postgres/transparency/log-signatures.ts'
 import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
 import { SandboxOperations } from '../../infra/postgres/sandbox-operations.ts'
+import { sealedSnapshots } from './sealed-snapshots.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
 import { RailRegistry, type RailEntry } from '../../infra/rails/registry.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
@@ -89,7 +90,7 @@ export async function openRuntime(
   const log = openLog(configuration)
   const { clock: now = () => new Date(), service = 'all-in-one', usesBus = false, ...choices } = options
   const { postgres, store, brokers } = await openEngines(configuration, { log, usesBus })
-  const snapshots = postgresSnapshots(postgres.pool)
+  const snapshots = sealedSnapshots(postgresSnapshots(postgres.pool), openVault(masterKeysOf(configuration)))
   const posting = { mailer: openMailer(configuration), texter: openTexter(configuration) }
   const operators = openOperators(configuration, postgres)
   const [health, turns] = [new Health(), new Turns()]

@@ -3,7 +3,6 @@ import type { Dependencies } from '../../packages/contract/routes.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { organization } from '../../packages/domain/organizations/organization.ts'
 import { user } from '../../packages/domain/users/user.ts'
-import { readState } from '../../packages/kernel/history.ts'
 import { claiming } from './claiming.ts'
 
 interface Owning {
@@ -44,9 +43,9 @@ export async function firstOwner(dependencies: Dependencies, credentials: Owning
 
 /** Hashing takes longer than everything else of a start, so who is known already is left alone. */
 async function registerOwner(dependencies: Dependencies, id: string, owning: Owning): Promise<void> {
-  const { executor, store, passwords, newId } = dependencies
+  const { executor, passwords, newId } = dependencies
   const envelope = { user: id, actor: 'first start', correlation: newId() }
-  const known = await readState(store, user, id)
+  const { state: known } = await executor.current(user, id)
   const { owner_email: email, owner_password: password, merchant_id: works } = owning
   if (known.status === 'active') {
     const isConfirmed = known.emailVerified || known.email !== email

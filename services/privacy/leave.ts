@@ -1,7 +1,7 @@
 import { claim } from '../../packages/domain/claims/claim.ts'
 import { merchant, type Merchant } from '../../packages/domain/merchants/merchant.ts'
 import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
-import { user, type User } from '../../packages/domain/users/user.ts'
+import { user } from '../../packages/domain/users/user.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
@@ -74,8 +74,8 @@ export async function leave(
 
 /** Lets others register with the address of a user who has left. */
 export async function freeClaims({ dependencies }: Runtime, { id, by }: Leaving): Promise<void> {
-  const { executor, store, newId } = dependencies
-  const state: User = await readState(store, user, id)
+  const { executor, newId } = dependencies
+  const { state } = await executor.current(user, id)
   if (state.status !== 'left') return
   const envelope = { platform: true, actor: `cli:${by}`, correlation: newId() } as const
   for (const { claim: held, hold } of state.held)

@@ -17,14 +17,14 @@ export const invitationProcess: Process = {
 }
 
 async function mailInvitation({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
-  const { store, tokens, dashboardUrl } = tools.dependencies
+  const { store, executor, tokens, dashboardUrl } = tools.dependencies
   const invited = await readState(store, invitation, id)
   if (invited.status !== 'pending' || invited.isMailed) return
   const { email, link, expiresAt } = invited
   const claims = { subject: id, id: link, purpose: 'invitation' }
   const token = await tokens.sign('link', claims, new Date(expiresAt))
   const [inviting, host] = [
-    await readState(store, user, invited.by),
+    (await executor.current(user, invited.by)).state,
     await readState(store, merchant, invited.merchant),
   ]
   const names = {

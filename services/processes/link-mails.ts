@@ -1,7 +1,6 @@
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
 import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
 import { user, type ActiveUser } from '../../packages/domain/users/user.ts'
-import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
@@ -22,8 +21,8 @@ export const linkMailProcess: Process = {
 
 async function mailLink(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
   const [id, purpose] = timer.subject.split('.') as [string, LinkPurpose]
-  const { store, tokens, dashboardUrl } = tools.dependencies
-  const state = await readState(store, user, id)
+  const { executor, tokens, dashboardUrl } = tools.dependencies
+  const { state } = await executor.current(user, id)
   const newest = state.status === 'active' ? state.links[purpose] : undefined
   if (state.status !== 'active' || !newest || newest.isMailed) return
   const claims = { subject: id, id: newest.id, purpose }
@@ -36,8 +35,8 @@ async function mailLink(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
 
 /** To the new address, which is not the user's yet. */
 async function mailChange({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
-  const { store, tokens, dashboardUrl } = tools.dependencies
-  const state = await readState(store, user, id)
+  const { executor, tokens, dashboardUrl } = tools.dependencies
+  const { state } = await executor.current(user, id)
   const change = state.status === 'active' ? state.emailChange : null
   if (state.status !== 'active' || change?.status !== 'pending' || change.isMailed) return
   const claims = { subject: id, id: change.link, purpose: 'email_change' }
@@ -50,7 +49,7 @@ async function mailChange({ subject: id, ...timer }: DueTimer<Owner>, tools: Too
 }
 
 async function tellPrevious({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
-  const state = await readState(tools.dependencies.store, user, id)
+  const { state } = await tools.dependencies.executor.current(user, id)
   if (state.status !== 'active' || state.untold === null) return
   await post(tools, { to: state.untold, ...leftAddressMail({ name: null, language: state.language }) })
   await tools.send(to(user, id, { type: 'NotePreviousEmailTold', data: {} }), ownerOf(timer), 'timer')
@@ -58,8 +57,8 @@ async function tellPrevious({ subject: id, ...timer }: DueTimer<Owner>, tools: T
 
 async function tellReuse(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
   const [id, session] = timer.subject.split('.') as [string, string]
-  const { store, executor } = tools.dependencies
-  const state = await readState(store, user, id)
+  const { executor } = tools.dependencies
+  const { state } = await executor.current(user, id)
   const { untold } = (await executor.current(userSessions, id)).state
   if (state.status !== 'active' || !untold.includes(session)) return
   await post(tools, { to: state.email, ...reuseMail(addressed(state)) })

@@ -103,7 +103,7 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   time: 'real',
   events: userSessionEvents,
   initial: () => ({ active: [], untold: [] }),
-  snapshot: { version: 3, every: () => 200 },
+  snapshot: { version: 3, isSealed: true, every: () => 200 },
 
   decide: {
     StartSession(started, { active }) {

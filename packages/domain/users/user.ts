@@ -71,6 +71,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
+  snapshot: { version: 1, isSealed: true, every: () => 200 },
 
   decide: {
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {

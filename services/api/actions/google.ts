@@ -168,13 +168,13 @@ interface Holder {
 }
 
 async function holderOf(
-  { dependencies: { store, blindIndex } }: Request<unknown>,
+  { dependencies: { store, executor, blindIndex } }: Request<unknown>,
   { subject }: GoogleAccount,
 ): Promise<Holder | undefined> {
   const name = await blindIndex(claimedName('google', subject, { platform: true }))
   const held = await readState(store, claim, name)
   if (held.status === 'free') return undefined
   const { id } = held.holder
-  const state = await readState(store, user, id)
+  const { state } = await executor.current(user, id)
   return state.status === 'active' && state.google?.claim === name ? { id, state } : undefined
 }

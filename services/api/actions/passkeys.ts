@@ -104,12 +104,12 @@ interface Holder {
 }
 
 async function holderOf({ dependencies }: Request<unknown>, answer: object): Promise<Holder | undefined> {
-  const { store, blindIndex } = dependencies
+  const { store, executor, blindIndex } = dependencies
   const name = claimedName('passkey', credentialIn(answer), { platform: true })
   const held = await readState(store, claim, await blindIndex(name))
   if (held.status !== 'kept') return undefined
   const { id } = held.holder
-  const state = await readState(store, user, id)
+  const { state } = await executor.current(user, id)
   return state.status === 'active' ? { id, state } : undefined
 }
 

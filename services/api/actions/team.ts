@@ -47,7 +47,7 @@ export async function showTeam(
   const end = page * limit
   const shown = all.slice(end - limit, end).map(async (one): Promise<Member> => {
     if ('state' in one) return viewInvited(one.id, one.state)
-    const known = await readState(dependencies.store, users, one.user)
+    const { state: known } = await dependencies.executor.current(users, one.user)
     const { email, name } = known.status === 'active' ? known : left
     return { ...viewMember(one.user, one.at), email, name, role: one.role, user_id: one.user }
   })
