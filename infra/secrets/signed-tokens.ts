@@ -74,17 +74,21 @@ export async function openToken(
   { keyOf, issuer, now }: Opening,
 ): Promise<OpenedToken | undefined> {
   try {
-    const { payload } = await jwtVerify(token, async ({ kid = '' }) => known(await keyOf(kid)), {
-      algorithms: [algorithm],
-      typ: types[kind],
-      issuer,
-      audience: issuer,
-      currentDate: now,
-      requiredClaims: ['sub', 'jti', 'exp'],
-    })
+    const { payload, protectedHeader } = await jwtVerify(
+      token,
+      async ({ kid = '' }) => known(await keyOf(kid)),
+      {
+        algorithms: [algorithm],
+        typ: types[kind],
+        issuer,
+        audience: issuer,
+        currentDate: now,
+        requiredClaims: ['sub', 'jti', 'exp'],
+      },
+    )
     const { sub, jti, exp, iss: _, aud: __, iat: ___, nbf: ____, ...others } = payload
     const claims = { ...others, subject: sub!, id: jti! } as TokenClaims
-    return { claims, expiresAt: new Date(exp! * 1_000) }
+    return { key: protectedHeader.kid!, claims, expiresAt: new Date(exp! * 1_000) }
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined
     throw error

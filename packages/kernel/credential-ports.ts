@@ -10,6 +10,8 @@ export interface TokenClaims {
 }
 
 export interface OpenedToken {
+  /** Id of the key that has signed it. */
+  readonly key: string
   readonly claims: TokenClaims
   readonly expiresAt: Date
 }

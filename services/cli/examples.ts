@@ -64,6 +64,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'secrets status': ['secrets status'],
   'secrets rotate': ['secrets rotate'],
   'secrets forget': ['secrets forget'],
+  'secrets token-keys': ['secrets token-keys'],
+  'secrets retire-token-key': [
+    'secrets retire-token-key 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e --by awa --reason "Was in a dump of memory"',
+  ],
   demo: ['demo'],
   'cases list': ['cases list', 'cases list --all --json'],
   'cases show': ['cases show 01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'],

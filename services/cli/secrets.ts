@@ -8,9 +8,13 @@ import { withRuntime } from './dependencies.ts'
 import { counted, print, table, type Printing } from './output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 import { Sealed, type Uses } from './sealed.ts'
+import { addTokenKeys } from './token-keys.ts'
 
 export function addSecrets(program: Command): void {
-  const secrets = program.command('secrets').description('the master key, and what is sealed with it at rest')
+  const secrets = program
+    .command('secrets')
+    .description('the master key and what is sealed with it at rest, and the keys that sign tokens')
+  addTokenKeys(secrets)
   commandOf(secrets, 'status', 'which key seals what').action((options: Printing) =>
     withRuntime((runtime) => status(runtime, options)),
   )

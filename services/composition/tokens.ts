@@ -29,9 +29,10 @@ interface Parts {
   readonly baseUrl: string
 }
 
-/** Another process may have made a key, but not for every nonsense that somebody sends. */
+/** Another process may have made a key or retired one, which is known after so long. */
 const looksEveryMs = 1_000
 const keysKept = 20
+const missesKept = 1_000
 
 /**
  * Keys are in the log, the private ones sealed by the master key, so they travel with every copy of it. The
@@ -59,6 +60,7 @@ class KeyRing {
   #keys: readonly TokenKey[] = []
   #lookedAt = -Infinity
   #looking: Promise<readonly TokenKey[]> | undefined
+  readonly #missed = new LRUCache<string, true>({ max: missesKept, ttl: looksEveryMs })
   readonly #signing = new LRUCache<string, Key>({ max: keysKept })
   readonly #verifying = new LRUCache<string, Key>({ max: keysKept })
 
@@ -69,7 +71,7 @@ class KeyRing {
   /** The key that signs, made when there is none that is young enough. */
   async newest(): Promise<{ readonly id: string; readonly key: Key }> {
     const isYoung = ({ madeAt }: TokenKey) => this.#parts.clock().getTime() - Date.parse(madeAt) < keySignsMs
-    const known = this.#keys.at(-1)
+    const known = (await this.#lookIfPossible()).at(-1)
     const newest = known && isYoung(known) ? known : await this.#make()
     const { id, publicKey, sealed } = newest
     const key =
@@ -81,19 +83,36 @@ class KeyRing {
 
   /** `undefined` for a key that is not, or no longer, one of ours. */
   async verifying(id: string): Promise<Key | undefined> {
-    const known = this.#verifying.get(id)
-    if (known) return known
-    const keys = this.#keys.some((one) => one.id === id) ? this.#keys : await this.look()
+    const isKnown = this.#keys.some((one) => one.id === id)
+    const keys = await (isKnown ? this.#lookIfPossible() : this.#lookFor(id))
     const found = keys.find((one) => one.id === id)
-    if (!found) return undefined
-    const key = await verifyingKey(found.publicKey)
+    if (!found) {
+      this.#missed.set(id, true)
+      return undefined
+    }
+    const key = this.#verifying.get(id) ?? (await verifyingKey(found.publicKey))
     this.#verifying.set(id, key)
     return key
   }
 
-  /** Whoever comes meanwhile waits for the same look: the key may be one that it finds. */
+  /** Another process may just have made it: after a look that is under way had begun. */
+  async #lookFor(id: string): Promise<readonly TokenKey[]> {
+    if (this.#missed.has(id)) return this.#keys
+    if (this.#looking) await this.#lookIfPossible()
+    return this.#keys.some((one) => one.id === id) ? this.#keys : this.#shared()
+  }
+
+  /** While the log cannot be read, what is known is good enough: without it nobody could be let in. */
+  async #lookIfPossible(): Promise<readonly TokenKey[]> {
+    return (this.#looking ?? this.look()).catch(() => this.#keys)
+  }
+
   async look(): Promise<readonly TokenKey[]> {
-    if (performance.now() - this.#lookedAt < looksEveryMs) return this.#keys
+    return performance.now() - this.#lookedAt < looksEveryMs ? this.#keys : this.#shared()
+  }
+
+  /** Whoever comes meanwhile waits for the same look: the key may be one that it finds. */
+  #shared(): Promise<readonly TokenKey[]> {
     this.#looking ??= this.#read().finally(() => (this.#looking = undefined))
     return this.#looking
   }

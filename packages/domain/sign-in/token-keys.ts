@@ -8,6 +8,8 @@ export const tokenKeyEvents = {
   TokenKeyMade: stored(1, record({ id: Type.String(), publicKey: Type.String(), sealed: Type.String() })),
   /** The same key, sealed with another master key. */
   TokenKeyResealed: stored(1, record({ id: Type.String(), sealed: Type.String() })),
+  /** It may have leaked: what it has signed is good for nothing from now on. */
+  TokenKeyRetired: stored(1, record({ id: Type.String(), reason: Type.String() })),
 }
 
 export type TokenKeyEvents = EventsOf<typeof tokenKeyEvents>
@@ -27,6 +29,7 @@ export type TokenKeyCommands = {
   MakeTokenKey: TokenKeyEvents['TokenKeyMade'] & { youngerThanMs: number }
   /** `from` is what was opened: another process may have been faster. */
   ResealTokenKey: { id: string; from: string; sealed: string }
+  RetireTokenKey: TokenKeyEvents['TokenKeyRetired']
 }
 
 const dayMs = 24 * 3_600_000
@@ -54,6 +57,9 @@ export const tokenKeys: Decider<TokenKeys, TokenKeyCommands, TokenKeyEvents, Pla
       const isKnown = keys.some((key) => key.id === id && key.sealed === from)
       return isKnown ? [{ type: 'TokenKeyResealed', data: { id, sealed } }] : []
     },
+
+    RetireTokenKey: (retired, { keys }) =>
+      keys.some(({ id }) => id === retired.id) ? [{ type: 'TokenKeyRetired', data: retired }] : [],
   },
 
   evolve: {
@@ -64,6 +70,7 @@ export const tokenKeys: Decider<TokenKeys, TokenKeyCommands, TokenKeyEvents, Pla
     TokenKeyResealed: ({ keys }, { id, sealed }) => ({
       keys: keys.map((key) => (key.id === id ? { ...key, sealed } : key)),
     }),
+    TokenKeyRetired: ({ keys }, { id }) => ({ keys: keys.filter((key) => key.id !== id) }),
   },
 }
 

@@ -4,6 +4,7 @@ import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import { scopesOfNonMembers, scopesOfRole } from '../../../packages/contract/roles.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { expiryOf, userSessions, type Session } from '../../../packages/domain/sessions/user-sessions.ts'
+import { tokenKeys, tokenKeysId } from '../../../packages/domain/sign-in/token-keys.ts'
 import type { OpenedToken, Tokens } from '../../../packages/kernel/credential-ports.ts'
 import type { Executor } from '../../../packages/kernel/execute.ts'
 import type { Clock, EventStore } from '../../../packages/kernel/ports.ts'
@@ -40,8 +41,8 @@ interface KnownCaller {
 }
 
 /**
- * Access tokens of users. The token's signature is checked once. Whether its session goes on and what the
- * role allows is found out again whenever any session or merchant has changed.
+ * Access tokens of users. The token's signature is checked once. Whether its key is still good, its session
+ * goes on and what the role allows is found out again whenever any key, session or merchant has changed.
  */
 export class SignedInUsers implements Authenticator {
   readonly #parts: Parts
@@ -52,7 +53,7 @@ export class SignedInUsers implements Authenticator {
   constructor(parts: Parts) {
     this.#parts = parts
     const { store, head, executor } = parts
-    const categories = [userSessions.category, merchant.category]
+    const categories = [userSessions.category, merchant.category, tokenKeys.category]
     this.#states = new FollowedStates({ store, head, executor, categories })
   }
 
@@ -81,6 +82,7 @@ export class SignedInUsers implements Authenticator {
       const { subject, merchant: works } = opened.claims
       this.#states.forget(userSessions, subject)
       this.#states.forget(merchant, String(works))
+      this.#states.forget(tokenKeys, tokenKeysId)
       return this.#callerOf(opened, livemode).catch((refused: unknown) => this.#explained(refused, opened))
     }
   }
@@ -97,7 +99,9 @@ export class SignedInUsers implements Authenticator {
     })
   }
 
-  async #callerOf({ claims, expiresAt }: OpenedToken, livemode: boolean): Promise<KnownCaller> {
+  async #callerOf({ key, claims, expiresAt }: OpenedToken, livemode: boolean): Promise<KnownCaller> {
+    const { keys } = await this.#states.of(tokenKeys, tokenKeysId)
+    if (!keys.some(({ id }) => id === key)) refuse('credential_must_not_be_expired')
     const { active } = await this.#states.of(userSessions, claims.subject)
     const session = active.find((one) => one.id === claims.id)
     const until = session ? Math.min(expiryOf(session).getTime(), expiresAt.getTime()) : -Infinity
