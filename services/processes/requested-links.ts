@@ -17,11 +17,11 @@ export const requestedLinkProcess: Process = { reactions: { SignInLinkRequested:
 async function requestLink({ event, tools }: Reaction): Promise<void> {
   const { claim: name, link, purpose } = (event as unknown as Requested).data
   if (name === null) return
-  const { store } = tools.dependencies
+  const { store, executor } = tools.dependencies
   const held = await readState(store, claim, name)
   if (held.status === 'free') return
   const { id } = held.holder
-  const known = await readState(store, user, id)
+  const { state: known } = await executor.current(user, id)
   if (known.status !== 'active') return
   const request = { type: linkCommands[purpose], data: { link } } as const
   await tools.send(to(user, id, request), { user: id }, 'timer')
