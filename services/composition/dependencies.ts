@@ -218,7 +218,7 @@ function settingsOf({ baseUrl, dashboardUrl, rateLimit: limitsCounts, egressAllo
 }
 
 /** How the executor refuses. */
-const executorRefusals = {
+export const executorRefusals = {
   notFound: () => new Refusal('resource_must_exist'),
   changedMeanwhile: () => new Refusal('resource_must_not_have_changed', { retryAfterSeconds: 1 }),
   otherRevision: () => new Refusal('resource_must_be_as_it_was_seen'),

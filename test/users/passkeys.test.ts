@@ -52,7 +52,7 @@ t.test('a passkey signs in without a password, and its answer is good once', asy
   t.match(await signIn(answer), { status: 200, body: { object: 'auth_session', user: { id: user.id } } })
   t.match(await signIn(answer), { status: 409 })
   const named = await options('login/begin', { email: user.email }, open)
-  t.match(named.public_key.allowCredentials, [{ id: device.credential }])
+  t.ok(named.public_key.allowCredentials!.some(({ id: listed }) => listed === device.credential))
   t.match(await signIn(JSON.stringify(used(device, named, { origin }))), { status: 200 })
   const { body } = await service.get(`${passkeys}/${id}`, as(user))
   t.match(body, { nickname: 'Téléphone', transports: ['internal', 'hybrid'], last_used_at: /^20/ })
@@ -97,17 +97,29 @@ t.test('a copy of a device that counts is found out', async (t) => {
 })
 
 t.test('what begins a sign-in looks alike for who has passkeys, who has none, and nobody', async (t) => {
-  const [{ user }, without] = [await registered(), await newUser(service)]
+  const [{ user, device }, without] = [await registered(), await newUser(service)]
+  const begun = async (email: string) => (await options('login/begin', { email }, open)).public_key
+  const listed = async (email: string) => (await begun(email)).allowCredentials!.map(({ id }) => id)
   const shape = async (email: string) => {
-    const { public_key } = await options('login/begin', { email }, open)
-    const lengths = public_key.allowCredentials!.map(({ id }) => id.length)
-    return { ...public_key, challenge: public_key.challenge.length, allowCredentials: lengths }
+    const { challenge, allowCredentials, ...asked } = await begun(email)
+    return { ...asked, challenge: challenge.length, count: allowCredentials!.length }
   }
   const known = await shape(user.email)
   t.strictSame(await shape(without.email), known)
   t.strictSame(await shape(`nobody.${user.email}`), known)
-  const same = async () => (await options('login/begin', { email: without.email }, open)).public_key
-  t.strictSame((await same()).allowCredentials, (await same()).allowCredentials)
+  t.strictSame(await listed(without.email), await listed(` ${without.email.toUpperCase()} `.trim()))
+  t.equal((await listed(user.email)).filter((id) => id === device.credential).length, 1)
+  const bytes = (await Promise.all(Array.from({ length: 10 }, (_, index) => listed(`${index}@example.com`))))
+    .flat()
+    .map((id) => Buffer.from(id, 'base64url'))
+  t.equal(new Set(bytes.map((id) => id.toString('hex'))).size, bytes.length, 'each address has its own')
+  const found = new Set(bytes.map((id) => id.length))
+  t.ok(
+    [16, 20, 32, 64].every((length) => found.has(length)),
+    'as long as those of devices',
+  )
+  const versions = new Set(bytes.map((id) => id[6]! >> 4))
+  t.equal(versions.size, 16, 'no digit gives them away')
 })
 
 t.test('a passkey stands for a code where a challenge is asked for, for one purpose and user', async (t) => {

@@ -8,7 +8,7 @@ import { aboutUser, type Changes, type Decisions } from './parts.ts'
 
 const Nickname = personal(nullable(Type.String()))
 /** Inferred: nobody has more devices, and browsers are told of all of them. */
-const passkeysMax = 20
+export const passkeysMax = 20
 
 // Events
 

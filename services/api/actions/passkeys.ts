@@ -23,6 +23,7 @@ import { requireProof } from '../http/step-up.ts'
 import { startSession } from './auth-sessions.ts'
 import { answerIn, ceremonyOf, conclude, issueCeremony } from './ceremonies.ts'
 import { viewChallenge } from './challenges.ts'
+import { listedPasskeys } from './listed-passkeys.ts'
 import { knownUser, signedIn, userOf } from './user-accounts.ts'
 
 const byDevice = { method: 'passkey' } as const
@@ -70,22 +71,21 @@ export async function completeRegistration(request: Request<Static<typeof Passke
 
 // Signing in
 
-/** For an address the answer looks alike whether or not somebody has it. */
+/**
+ * For an address the answer looks alike whether or not somebody has it, and takes as long: the challenge is
+ * written meanwhile, which takes longer than looking.
+ */
 export async function beginSignIn(request: Request<Static<typeof PasskeySignIn>>) {
   const { dependencies, body, id } = request
-  await issueCeremony(request, { purpose: 'passkey_login', ...byDevice, user: null })
-  const known = body.email ? await passkeysOf(request, body.email) : []
-  return options(id, await dependencies.passkeys.request(id, known))
+  const known = body.email ? passkeysOf(request, body.email) : []
+  const issuing = issueCeremony(request, { purpose: 'passkey_login', ...byDevice, user: null })
+  const [listed] = await Promise.all([known, issuing])
+  return options(id, await dependencies.passkeys.request(id, listed))
 }
 
-/** Without how they are reached, which tells devices apart; for nobody, one that no device has. */
-async function passkeysOf({ dependencies }: Request<unknown>, email: string): Promise<readonly PasskeyId[]> {
-  const found = await userOf(dependencies, email)
-  const ids = (found?.state.passkeys ?? []).map(({ credential }) => credential)
-  const name = (half: number) => JSON.stringify(['no passkey', email.trim().toLowerCase(), half])
-  const halves = await Promise.all([0, 1].map((half) => dependencies.blindIndex(name(half))))
-  const nobodys = Buffer.from(halves.join('').replaceAll('-', ''), 'hex').toString('base64url')
-  return (ids.length > 0 ? ids : [nobodys]).map((credential) => ({ credential, transports: [] }))
+function passkeysOf({ dependencies }: Request<unknown>, email: string): Promise<readonly PasskeyId[]> {
+  const known = userOf(dependencies, email).then((found) => found?.state.passkeys ?? [])
+  return listedPasskeys(dependencies, email, known)
 }
 
 /** Has two factors in one, so no other is asked for, and no number of wrong passwords locks it. */

@@ -9,9 +9,6 @@ export interface FoundUser {
   readonly state: ActiveUser
 }
 
-/** A stream without events, read in place of a user's so that an unknown address takes as long. */
-const nobody = '00000000-0000-0000-0000-000000000000'
-
 /** Who signs in with this address. It takes as long when nobody does. */
 export async function userOf(
   { executor, blindIndex }: Pick<Dependencies, 'executor' | 'blindIndex'>,
@@ -19,6 +16,8 @@ export async function userOf(
 ): Promise<FoundUser | undefined> {
   const { state: held } = await executor.current(claim, await claimOfAddress({ blindIndex }, email))
   const id = held.status === 'free' ? undefined : held.holder.id
+  // In place of a user's, so that an unknown address takes as long: each has its own, known or not by now.
+  const nobody = await blindIndex(JSON.stringify(['nobody', email.trim().toLowerCase()]))
   const { state } = await executor.current(user, id ?? nobody)
   return id !== undefined && state.status === 'active' ? { id, state } : undefined
 }
