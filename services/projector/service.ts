@@ -5,6 +5,7 @@ import { deciders } from '../../packages/domain/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { tracedBatches } from '../composition/traced.ts'
+import { watchIdleReaders } from './idle-readers.ts'
 import { startProjector } from './main.ts'
 
 /** Keeps the read models while this process leads, and stands by while another does. */
@@ -19,5 +20,9 @@ export function runProjector(runtime: Runtime): Subscription {
     : runtime.dependencies.store
   const options = { pool, store, models: readModels, deciders, dependents: financeViews, log }
   const giveWay = turns.lane()
-  return leading(runtime, 'projector', ({ fence }) => startProjector({ ...options, fence, giveWay }))
+  return leading(runtime, 'projector', async ({ fence }) => {
+    const projector = await startProjector({ ...options, fence, giveWay })
+    const readers = watchIdleReaders({ pool, log })
+    return { close: async () => void (await Promise.all([projector.close(), readers.close()])) }
+  })
 }

@@ -83,6 +83,12 @@ const forbidden: Readonly<Record<string, string>> = {
   'a shared lock': 'select pg_try_advisory_xact_lock_shared(1)',
   'locking a view against writers':
     'do $$ begin lock table finance.postings in share row exclusive mode; end $$',
+  'a file into a view by COPY': `copy finance.fees from '/etc/passwd'`,
+  'a table by COPY': 'copy public.events to stdout',
+  'what a block may not do either': 'do $$ begin create table finance.mine (); end $$',
+  'a large object by its number': 'select lo_get(1)',
+  'a file of the server in bytes': `select pg_read_binary_file('/etc/passwd')`,
+  'another language': 'create language plpython3u',
   'another role': 'create role mine',
   'being the service': 'set role ikw',
   'being the service for the session': 'set session authorization ikw',

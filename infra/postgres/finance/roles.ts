@@ -53,6 +53,8 @@ export async function grantReader(pool: pg.Pool, name: string): Promise<ReaderRo
     const rights = `login inherit connection limit ${connectionsMax}`
     const verifier = pg.escapeLiteral(scramVerifier(password))
     await connection.query(`alter role ${role} ${rights} password ${verifier}`)
+    // Who may end sessions of a role is only who has its rights.
+    await connection.query(`grant ${role} to current_user`)
     for (const [setting, value] of Object.entries(sessionSettings))
       await connection.query(`alter role ${role} set ${setting} = ${pg.escapeLiteral(value)}`)
   })
@@ -71,6 +73,20 @@ export async function revokeReader(pool: pg.Pool, name: string): Promise<boolean
   await pool.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [name])
   await pool.query(`drop role ${role}`)
   return true
+}
+
+/**
+ * Ends sessions of readers whose transaction nobody has used for so long, since what it can see is kept from
+ * vacuum. A reader can turn off the server's own limit. Returns how many there were.
+ */
+export async function endIdleReaders(pool: pg.Pool, idleMs: number): Promise<number> {
+  const { rowCount } = await pool.query(
+    `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
+     where a.datname = current_database() and a.state in ('idle in transaction', 'idle in transaction (aborted)')
+       and a.state_change < now() - $1 * interval '1 millisecond' and ${isReader}`,
+    [idleMs, financeReader],
+  )
+  return rowCount ?? 0
 }
 
 /**
