@@ -2,7 +2,7 @@ import t from 'tap'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { mailedToken } from '../support/mails.ts'
 import { created, newDevice, unverified, used, type Device, type Options } from '../support/passkeys.ts'
-import { challengeFor, proof } from '../support/second-factors.ts'
+import { challengeFor, proof, totpCode } from '../support/second-factors.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
 import { newUser, type SignedIn } from '../support/sign-in.ts'
 
@@ -45,6 +45,25 @@ async function proven(user: SignedIn, device: Device, purpose: string): Promise<
   t.match({ status, body }, { status: 200, body: { status: 'verified', purpose, method: 'passkey' } })
   return String(body['id'])
 }
+
+t.test('a mailed code stands in for a passkey, and for nothing where an authenticator is on', async (t) => {
+  const { user, id } = await registered()
+  t.match((await service.get('/api/v1/auth/mfa', as(user))).body, { passkeys: 1, email_otp: true })
+  const remove = (challengeId: string) =>
+    service.call('DELETE', `${passkeys}/${id}?challengeId=${challengeId}`, undefined, as(user))
+  t.equal((await remove(await challengeFor(service, user, 'remove_passkey'))).status, 403, 'not answered')
+  const enable = { challengeId: await proof(service, user, { purpose: 'enable_totp' }) }
+  const setup = await service.post('/api/v1/auth/mfa/totp/setup', enable, as(user))
+  const { secret_id: secretId, secret } = setup.body as { secret_id: string; secret: string }
+  const on = { secretId, code: await totpCode(service, secret) }
+  t.equal((await service.post('/api/v1/auth/mfa/totp/verify', on, as(user))).status, 200)
+  t.match((await service.get('/api/v1/auth/mfa', as(user))).body, { email_otp: false })
+  const challengeId = await challengeFor(service, user, 'remove_passkey')
+  const code = await service.service.runtime.dependencies.codes.of(challengeId)
+  const mailed = await service.post('/api/v1/auth/mfa/verify', { challengeId, code }, open)
+  t.match(mailed, { status: 401 }, 'what would be mailed proves nothing')
+  t.equal((await remove(challengeId)).status, 403)
+})
 
 t.test('a passkey signs in without a password, and its answer is good once', async (t) => {
   const { user, device, id } = await registered()
