@@ -49,6 +49,11 @@ export class SeenLog {
     this.#doubts++
   }
 
+  /** What was known of the log before the last of them may be of another server. */
+  get doubts(): number {
+    return this.#doubts
+  }
+
   /** The log is known to hold what this process has seen, unless a connection has ended since. */
   async requireIfInDoubt(isThere: (newest: SeenEvent) => Promise<boolean>): Promise<void> {
     const doubts = this.#doubts

@@ -7,7 +7,7 @@ import { surviveBrokenConnections } from '../../infra/postgres/client/connect.ts
 import { brokerProcess, killBroker } from '../support/broker-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { cutOffLive, notReady } from '../support/eventstoredb-peer/failures.ts'
-import type { LogRecord } from '../support/eventstoredb-peer/log.ts'
+import type { LogRecord } from '../support/eventstoredb-peer/append-rules.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { killPostgres } from '../support/postmaster.ts'
 import type { Ending } from '../support/ending.ts'

@@ -4,7 +4,6 @@ import { Bell } from '../bell.ts'
 import type { RecentEvents } from '../recent-events.ts'
 import type { Calls, OpenCall } from './calls.ts'
 import { isCutOff } from './errors.ts'
-import type { History } from './history.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
 import type { Reader } from './reader.ts'
 import { followLog } from './requests.ts'
@@ -20,8 +19,7 @@ const retryMs = { first: 50, most: 2_000 }
 export interface LiveTailOptions {
   readonly calls: Pick<Calls, 'subscribe'>
   readonly names: StreamNames
-  readonly history: Pick<History, 'commitBefore'>
-  readonly reader: Pick<Reader, 'head' | 'stored' | 'requireSameLog'>
+  readonly reader: Pick<Reader, 'head' | 'startBehind' | 'stored' | 'requireSameLog'>
   readonly seen: SeenLog
   readonly recent: RecentEvents
 }
@@ -104,7 +102,7 @@ export class LiveTail {
 
   /** Resolves when the subscription is over, with the server's error if there is one. */
   async #follow(): Promise<{ readonly error?: unknown; readonly hasCome: boolean }> {
-    const { calls, names, history, recent } = this.#options
+    const { calls, names, reader, recent } = this.#options
     const { through } = recent
     // The set of wanted categories has grown.
     if (through === undefined) return { hasCome: false }
@@ -116,7 +114,7 @@ export class LiveTail {
       isQuiet = false
       base = this.#take(answer, base)
     }
-    const request = followLog(history.commitBefore(through), names.filter(recent.filter))
+    const request = followLog(reader.startBehind(through), names.filter(recent.filter))
     const call = await calls.subscribe(request, onAnswer)
     this.#call = call
     if (this.#stopping.signal.aborted || recent.through === undefined) call.cancel()

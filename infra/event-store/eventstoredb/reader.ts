@@ -16,12 +16,13 @@ import {
   retryWhileAway,
   within,
 } from './errors.ts'
-import { storedEvent } from './events.ts'
+import { safePosition, storedEvent } from './events.ts'
 import type { History } from './history.ts'
 import { foreignEventProblem, gapProblem, type PassedOver } from './passed-over.ts'
 import type { SeenEvent, SeenLog } from '../seen-log.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
 import { readLog, readNewest, readStream, type LogPage } from './requests.ts'
+import { SearchedLog, startOf, type Searched } from './searched-log.ts'
 import { hiddenBy, irregularityOf } from './stream-metadata.ts'
 import type { NameFilter, StreamNames } from './stream-names.ts'
 
@@ -49,9 +50,16 @@ export interface ReaderOptions {
 /** Reads that end. Each is retried while a cluster changes its leader. */
 export class Reader {
   readonly #options: ReaderOptions
+  readonly #searched: SearchedLog
 
   constructor(options: ReaderOptions) {
     this.#options = options
+    this.#searched = new SearchedLog({
+      doubts: () => options.seen.doubts,
+      end: () => this.#end(),
+      hasMore: (commit) => this.#hasMore(commit),
+      newest: () => this.#newest(),
+    })
   }
 
   /** Throws DamagedStreamError when part of it is missing, or somebody else has written to it. */
@@ -112,7 +120,7 @@ export class Reader {
     if (limit <= 0) return []
     const names = this.#options.names.filter(filter)
     const found: StoredEvent[] = []
-    let from = this.#options.history.commitBefore(after)
+    let from = this.startBehind(after)
     for (;;) {
       // A read includes the event at its starting position.
       const count = limit - found.length + 1
@@ -143,18 +151,38 @@ export class Reader {
   }
 
   /** Our newest event, whatever others have written since. */
-  async head(): Promise<number> {
+  head(): Promise<number> {
+    return this.#searched.head()
+  }
+
+  /** Where what is behind this position is found: a place that a read or a subscription may begin after. */
+  startBehind(position: number): number {
+    return this.#searched.skip(position, this.#options.history.commitBefore(position))
+  }
+
+  async #newest(): Promise<Searched> {
     const filter = this.#options.names.filter({})
     let from: LogPage['from'] = 'end'
     for (let count = 1; ; count = Math.min(2 * count, headPageMax)) {
       const page = await this.#page({ from, filter, count, backwards: true })
       for (const event of page) {
         const stored = storedEvent(event, this.#options)
-        if (stored) return stored.position
+        if (stored) return { position: stored.position, commit: event.commit }
       }
-      if (page.length < count) return 0
+      if (page.length < count) return { position: 0, commit: 0 }
       from = page.at(-1)!.commit
     }
+  }
+
+  async #end(): Promise<number | undefined> {
+    const [newest] = await this.#page({ from: 'end', count: 1, backwards: true })
+    return newest && safePosition(newest.commit)
+  }
+
+  async #hasMore(commit: number): Promise<boolean> {
+    const filter = this.#options.names.filter({})
+    const page = await this.#page({ from: startOf(commit), filter, count: pageForOne })
+    return page.some((event) => event.commit > commit)
   }
 
   /** Those of our streams that have metadata, over the server's whole log. */
@@ -175,9 +203,10 @@ export class Reader {
 
   /** False when the log has lost this event; one that was hidden or deleted is still in it. */
   async #has({ stream, revision, position, id }: SeenEvent): Promise<boolean> {
-    if ((await this.head()) < position) return false
     try {
+      // First, because a scavenge removes a stream that was deleted for ever from the log as well.
       const [event] = (await this.ownedBy(stream, { from: revision, count: 1 })) ?? []
+      if ((await this.#newest()).position < position) return false
       if (event?.revision === revision) return event.id === id
       const metadata = await this.metadataOf(stream)
       return metadata !== undefined && hiddenBy(metadata) !== undefined

@@ -98,7 +98,7 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
   const intact = new IntactStreams({ metadataOf: (stream) => reader.metadataOf(stream), shortLived })
   const appender = new Appender({ calls, names, history, intact, reader, seen, timeoutMs, lanes })
   const recent = new RecentEvents(reader)
-  const tail = new LiveTail({ calls, names, history, reader, seen, recent })
+  const tail = new LiveTail({ calls, names, reader, seen, recent })
   return { calls, names, passedOver, history, reader, intact, appender, recent, tail }
 }
 

@@ -1,7 +1,7 @@
 import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { invalid, streamDeleted } from './failures.ts'
-import type { AppendOutcome, ProposedRecord, ProposedAppend } from './log.ts'
+import type { AppendOutcome, ProposedRecord, ProposedAppend } from './append-rules.ts'
 import { appendAnswer, batchAnswer, proposedRecord, streamName } from './messages.ts'
 
 /** Rejects with the status with which the call should end. */

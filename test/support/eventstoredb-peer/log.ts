@@ -1,30 +1,15 @@
 import { randomUUID } from 'node:crypto'
-
-/** One event as the server stores it: the bytes are the client's. */
-export interface LogRecord {
-  readonly stream: string
-  readonly revision: number
-  /** Commit and prepare position: equal for every event appended through gRPC. */
-  readonly position: number
-  readonly id: string
-  readonly type: string
-  readonly contentType: string
-  readonly data: Uint8Array
-  readonly metadata: Uint8Array
-  /** In milliseconds since 1970. */
-  readonly created: number
-}
-
-export type ProposedRecord = Omit<LogRecord, 'stream' | 'revision' | 'position' | 'created'>
-
-export type AppendOutcome =
-  /** `position` is -1 where the server does not know it. */
-  | { readonly outcome: 'written'; readonly revision: number; readonly position: number }
-  /** `current` is -1 when there is no such stream. */
-  | { readonly outcome: 'wrong expected version'; readonly current: number }
-  | { readonly outcome: 'stream deleted' }
-  /** `type` is a message of the protocol, such as `MaximumAppendSizeExceeded`. */
-  | { readonly outcome: 'failed'; readonly type: string; readonly code?: number; readonly message: string }
+import {
+  appendBytesMax,
+  repeatedOrWrong,
+  sizeOf,
+  tooLarge,
+  written,
+  wrong,
+  type AppendOutcome,
+  type LogRecord,
+  type ProposedRecord,
+} from './append-rules.ts'
 
 export type StreamRead = readonly LogRecord[] | 'not found' | 'deleted'
 
@@ -38,8 +23,6 @@ export interface StreamMetadata {
 
 /** Roughly what a record takes on disk besides its bytes: it makes positions grow with gaps. */
 const recordOverhead = 97
-/** Of data, metadata and types of all events of an append. */
-const appendBytesMax = 1024 * 1024
 const noBytes = new Uint8Array(0)
 /** `$tb` of a soft-deleted stream: the server writes the greatest possible number. */
 const deletedBefore = '9223372036854775807'
@@ -52,15 +35,21 @@ interface Stream {
   maxCount: number
   maxAgeMs: number
   isTombstoned: boolean
+  /** A scavenge has removed everything before this revision. */
+  goneBefore: number
 }
 
 /** The log of one node. It decides on appends as IndexWriter.CheckCommit of EventStoreDB 23.10 does. */
 export class Log {
   readonly records: LogRecord[] = []
+  /** Records that filtered reads and subscriptions have looked at. */
+  searched = 0
   /** How far this machine's clock is ahead of that of its clients. */
   clockAheadMs = 0
   readonly #streams = new Map<string, Stream>()
   readonly #watchers = new Set<() => void>()
+  /** Positions of what was scavenged: a read may still begin there. */
+  readonly #gone = new Set<number>()
   #end = 0
 
   append(name: string, expected: number | undefined, proposed: readonly ProposedRecord[]): AppendOutcome {
@@ -91,9 +80,12 @@ export class Log {
     const stream = this.#streams.get(name)
     if (stream?.isTombstoned || this.#streams.get(name.replace(/^\$\$/, ''))?.isTombstoned) return 'deleted'
     if (!stream || stream.records.length === 0 || stream.hiddenBefore === Infinity) return 'not found'
+    return stream.records.slice(stream.goneBefore).filter((record) => this.#isVisible(stream, record))
+  }
+
+  #isVisible(stream: Stream, { revision, created }: LogRecord): boolean {
     const from = Math.max(stream.hiddenBefore, stream.records.length - stream.maxCount)
-    const oldest = this.now() - stream.maxAgeMs
-    return stream.records.slice(from).filter(({ created }) => created > oldest)
+    return revision >= from && created > this.now() - stream.maxAgeMs
   }
 
   /** All of its records, whatever readers see. */
@@ -133,6 +125,29 @@ export class Log {
     this.tell()
   }
 
+  /**
+   * Removes from the log what readers of streams cannot see any more. The last event of a stream stays, but
+   * nothing of a tombstoned one except its tombstone; of metadata only the newest stay.
+   */
+  scavenge(): void {
+    const kept = this.records.filter((record) => !this.#isRemoved(record))
+    for (const { stream, revision, position } of this.records.filter((record) => this.#isRemoved(record))) {
+      this.#gone.add(position)
+      this.#stream(stream).goneBefore = revision + 1
+    }
+    this.records.splice(0, Infinity, ...kept)
+  }
+
+  #isRemoved(record: LogRecord): boolean {
+    const { stream: name, revision } = record
+    if (name.startsWith('$') && !name.startsWith('$$')) return false
+    const stream = this.#stream(name)
+    const isOfTombstoned = stream.isTombstoned || this.#streams.get(name.replace(/^\$\$/, ''))?.isTombstoned
+    if (isOfTombstoned) return revision < greatestRevision - 1
+    if (revision === stream.records.length - 1) return false
+    return name.startsWith('$$') || !this.#isVisible(stream, record)
+  }
+
   /** Records after a position, oldest first. */
   after(position: number, count: number): readonly LogRecord[] {
     const first = this.#indexAfter(position)
@@ -154,6 +169,7 @@ export class Log {
     for (let index = this.#indexAfter(from - 1) - (backwards ? 1 : 0); found.length < count; index += step) {
       const record = this.records[index]
       if (!record) break
+      this.searched++
       if (matches(record)) found.push(record)
     }
     return found
@@ -161,7 +177,8 @@ export class Log {
 
   /** A position within the log at which no record begins cannot be read from. */
   mayBeReadFrom(position: number): boolean {
-    return position >= this.#end || this.records[this.#indexAfter(position - 1)]?.position === position
+    if (position >= this.#end || this.#gone.has(position)) return true
+    return this.records[this.#indexAfter(position - 1)]?.position === position
   }
 
   #indexAfter(position: number): number {
@@ -202,6 +219,7 @@ export class Log {
         maxCount: Infinity,
         maxAgeMs: Infinity,
         isTombstoned: false,
+        goneBefore: 0,
       }
       this.#streams.set(name, stream)
     }
@@ -226,63 +244,8 @@ export class Log {
   }
 }
 
-/**
- * The same event ids in the same place are the same append; a part of them is not. A server that has
- * restarted since does not know their position any more.
- */
-function repeatedOrWrong(
-  stored: readonly LogRecord[],
-  expected: number,
-  proposed: readonly ProposedRecord[],
-): AppendOutcome {
-  const found = stored.slice(expected + 1, expected + 1 + proposed.length)
-  const same = proposed.length > 0 && proposed.every(({ id }, index) => found[index]?.id === id)
-  const last = found.at(-1)
-  return same && last
-    ? { outcome: 'written', revision: last.revision, position: -1 }
-    : wrong(stored.length - 1)
-}
-
-function wrong(current: number): AppendOutcome {
-  return { outcome: 'wrong expected version', current }
-}
-
-function written(last: LogRecord | undefined): AppendOutcome {
-  return { outcome: 'written', revision: last?.revision ?? -1, position: last?.position ?? -1 }
-}
-
-function sizeOf({ type, data, metadata }: ProposedRecord): number {
-  return 2 * type.length + data.length + metadata.length
-}
-
-const tooLarge: AppendOutcome = {
-  outcome: 'failed',
-  type: 'MaximumAppendSizeExceeded',
-  message: `Maximum Append Size of ${appendBytesMax} Exceeded.`,
-}
-
 interface Search {
   readonly count: number
   readonly backwards: boolean
   readonly matches: (record: LogRecord) => boolean
-}
-
-/** What the server refuses before it looks at the stream. */
-export function problemOf({ stream, expected, deadline, events }: ProposedAppend, now: number) {
-  const bad = (message: string): AppendOutcome => ({ outcome: 'failed', type: 'BadRequest', message })
-  if (stream === '') return bad('Required field StreamIdentifier not set.')
-  if (expected === undefined) return bad('InvalidArgument: ExpectedStreamPosition')
-  if (events.some(({ id }) => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))) return bad('Uuid')
-  if (events.some(({ type, contentType }) => type === '' || contentType === '')) return bad('KeyNotFound')
-  if (deadline <= now) return { outcome: 'failed', type: 'Timeout', message: 'Timeout' } as const
-  return undefined
-}
-
-export interface ProposedAppend {
-  readonly stream: string
-  /** -1 for no stream; undefined for what this service never asks for. */
-  readonly expected: number | undefined
-  /** In milliseconds since 1970, by the server's clock; Infinity when none is given. */
-  readonly deadline: number
-  readonly events: readonly ProposedRecord[]
 }

@@ -5,7 +5,7 @@ import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import status from '@eventstore/db-client/generated/status_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { AppendOutcome, LogRecord, ProposedRecord, ProposedAppend } from './log.ts'
+import type { AppendOutcome, LogRecord, ProposedRecord, ProposedAppend } from './append-rules.ts'
 
 /** The server's answers and requests as messages of the EventStoreDB protocol. */
 

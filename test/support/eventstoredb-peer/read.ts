@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { Log, LogRecord } from './log.ts'
+import type { LogRecord } from './append-rules.ts'
+import type { Log } from './log.ts'
 import { cutOffLive, invalid, invalidPosition, streamDeleted, type Failure } from './failures.ts'
 import {
   caughtUpAnswer,
@@ -114,6 +115,7 @@ export async function answerSubscription(
       if (matches(record)) await outlet.send(eventAnswer(record))
       position = record.position
       considered += 1
+      log.searched++
       if (considered % checkpointEvery === 0) await outlet.send(checkpointAnswer(position))
     }
     if (page.length > 0) continue
