@@ -8,13 +8,52 @@ import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { MovingMerchant } from '../support/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { clientOf } from '../support/service.ts'
+import { clientOf, type Answer, type MerchantClient } from '../support/service.ts'
 
 const damages: Readonly<Record<string, (log: Log, stream: string) => void>> = {
   'soft-deleted': (log, stream) => log.delete(stream),
   tombstoned: (log, stream) => log.tombstone(stream),
   'cut by $tb': (log, stream) => log.setMetadata(stream, { $tb: 2 }),
   'cut by $maxCount': (log, stream) => log.setMetadata(stream, { $maxCount: 1 }),
+  'hidden by $maxAge': hide,
+  'soft-deleted and scavenged': (log, stream) => {
+    log.delete(stream)
+    log.scavenge()
+  },
+  'hidden by $maxAge and scavenged': (log, stream) => {
+    hide(log, stream)
+    log.scavenge()
+  },
+}
+
+/** All of it is too old by the server's clock. */
+function hide(log: Log, stream: string): void {
+  log.clockAheadMs = 3_600_000
+  log.setMetadata(stream, { $maxAge: 60 })
+}
+
+interface Needed {
+  readonly category: string
+  /** A request that needs it. */
+  readonly ask: (client: MerchantClient) => Promise<Answer>
+}
+
+const list = '/api/v1/webhook-endpoints'
+const others: Readonly<Record<string, Needed>> = {
+  'the merchant': { category: 'merchant', ask: (client) => client.get(list) },
+  'a key': { category: 'api_key', ask: (client) => client.get(list) },
+  'an endpoint': {
+    category: 'webhook_endpoint',
+    ask: async (client) => {
+      const { body } = await client.get(list)
+      const [endpoint] = body['data'] as readonly { readonly id: string }[]
+      return client.post(`${list}/${endpoint!.id}`, { enabled_events: ['payout.paid'] })
+    },
+  },
+  'a clock': {
+    category: 'sandbox_clock',
+    ask: (client) => client.post('/api/test/clock', { advance_seconds: 60 }),
+  },
 }
 
 const order = {
@@ -74,6 +113,28 @@ for (const [damage, inflict] of Object.entries(damages)) {
     const verified = await run('ledger', 'verify')
     t.equal(verified.code, 1)
     t.match(verified.stdout, stream)
+  })
+}
+
+for (const [name, { category, ask }] of Object.entries(others)) {
+  t.test(`whoever needs ${name} that was deleted is refused, and nothing is added to it`, async (t) => {
+    const { peer, merchant, run, restart } = await open(t)
+    await merchant.listen()
+    await merchant.post('/api/test/clock', { advance_seconds: 60 })
+    await merchant.settled()
+    const names = new Set(peer.log.records.map(({ stream }) => stream))
+    const streams = [...names].filter((stream) => stream.startsWith(`${category}-`))
+    for (const stream of streams) peer.log.delete(stream)
+    peer.log.scavenge()
+    const lengths = () => streams.map((stream) => peer.log.stream(stream)!.length)
+    const before = lengths()
+    await restart()
+    const refused = await ask(clientOf(merchant.service))
+    t.match(refused, { status: 503, body: { code: 'IKW-SYS-007', retryable: false } })
+    t.same(lengths(), before)
+    const verified = await run('ledger', 'verify')
+    t.equal(verified.code, 1)
+    for (const stream of streams) t.match(verified.stdout, stream)
   })
 }
 

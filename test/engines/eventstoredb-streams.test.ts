@@ -5,7 +5,7 @@ import { ownStreams } from '../../services/composition/own-streams.ts'
 import { ids, newEvents, newStream } from '../support/event-store-samples.ts'
 import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { peerAndStore } from '../support/eventstoredb.ts'
+import { peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
 import { lawOver } from '../support/law.ts'
 
 const history = 'history-of-this-log'
@@ -26,38 +26,42 @@ const damages: readonly Damage[] = [
   { name: 'hidden by $maxAge', inflict: (log, stream) => log.setMetadata(stream, { $maxAge: 60 }) },
 ]
 
-t.test('a damaged stream of each category is refused, and never begun anew', async (t) => {
-  const { peer, store } = await peerAndStore(t, ownStreams)
-  const rows = ownStreams.categories.flatMap((category) =>
-    damages.map((damage) => ({ category, stream: newStream(category), ...damage })),
-  )
-  for (const { stream, inflict } of rows) {
-    await store.append(stream, noStream, newEvents(3))
-    inflict(peer.log, stream)
-  }
-  // All of what has an age is too old by now.
-  peer.log.clockAheadMs = 3_600_000
-  const other = await openEventStoreDb({ url: peer.url, ...ownStreams })
-  t.teardown(() => other.close())
-  const damaged = { name: 'DamagedStreamError' }
-  await lawOver(t, rows, async ({ name, category, stream, looksNew }) => {
-    const title = `${name}: ${stream}`
-    const isShortLived = ownStreams.shortLived.includes(category)
-    const before = peer.log.stream(stream)!.length
-    if (looksNew && isShortLived) {
-      t.same(await other.readStream(stream, 0), [], title)
-      // The server takes it for a new one; the answer tells.
-      return t.rejects(other.append(stream, noStream, newEvents(1)), damaged, title)
+const scavenges = { 'a damaged stream': false, 'a damaged stream, scavenged since,': true }
+
+for (const [what, isScavenged] of Object.entries(scavenges))
+  t.test(`${what} of each category is refused, and never begun anew`, async (t) => {
+    const { peer, store } = await peerAndStore(t, ownStreams)
+    const rows = ownStreams.categories.flatMap((category) =>
+      damages.map((damage) => ({ category, stream: newStream(category), ...damage })),
+    )
+    for (const { stream, inflict } of rows) {
+      await store.append(stream, noStream, newEvents(3))
+      inflict(peer.log, stream)
     }
-    await t.rejects(other.readStream(stream, 0), damaged, title)
-    await t.rejects(other.append(stream, noStream, newEvents(1)), title)
-    t.equal(peer.log.stream(stream)!.length, before, title)
+    // All of what has an age is too old by now.
+    peer.log.clockAheadMs = 3_600_000
+    if (isScavenged) peer.log.scavenge()
+    const other = await openEventStoreDb({ url: peer.url, ...ownStreams })
+    t.teardown(() => other.close())
+    const damaged = { name: 'DamagedStreamError' }
+    await lawOver(t, rows, async ({ name, category, stream, looksNew }) => {
+      const title = `${name}: ${stream}`
+      const isShortLived = ownStreams.shortLived.includes(category)
+      const before = peer.log.stream(stream)!.length
+      if (looksNew && isShortLived) {
+        t.same(await other.readStream(stream, 0), [], title)
+        // The server takes it for a new one; the answer tells.
+        return t.rejects(other.append(stream, noStream, newEvents(1)), damaged, title)
+      }
+      await t.rejects(other.readStream(stream, 0), damaged, title)
+      await t.rejects(other.append(stream, noStream, newEvents(1)), title)
+      t.equal(peer.log.stream(stream)!.length, before, title)
+    })
+    const named = new Set((await other.irregularities()).map(({ stream }) => stream))
+    await other.readAll(0, 10_000)
+    for (const { stream } of await other.irregularities()) named.add(stream)
+    await lawOver(t, rows, ({ stream, name }) => t.ok(named.has(stream), `${name} is named`))
   })
-  const named = new Set((await other.irregularities()).map(({ stream }) => stream))
-  await other.readAll(0, 10_000)
-  for (const { stream } of await other.irregularities()) named.add(stream)
-  await lawOver(t, rows, ({ stream, name }) => t.ok(named.has(stream), `${name} is named`))
-})
 
 t.test('a stream begun anew is damaged, however its first append is answered', async (t) => {
   const { peer, store } = await peerAndStore(t, ownStreams)
@@ -93,6 +97,52 @@ t.test('a long-lived stream that is deleted while a process knows it never looks
     await t.rejects(store.append(begun, noStream, newEvents(1)), damaged, category)
     for (const stream of [read, begun]) t.equal(peer.log.stream(stream)!.length, 3, category)
   })
+})
+
+t.test('a scavenge removes from the log what was hidden, and what was deleted for ever', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  const kept = await lawOfScavenge(peer.log, async (stream) => {
+    await store.append(stream, noStream, newEvents(3))
+  })
+  t.same(
+    (await store.readAll(0, 1_000)).map(({ stream, revision }) => [stream, revision]),
+    kept,
+  )
+})
+
+/** Damages a stream in each way; returns what is left of them, in the order of the log. */
+async function lawOfScavenge(log: Log, write: (stream: string) => Promise<void>) {
+  const left: Readonly<Record<string, readonly number[]>> = {
+    'soft-deleted': [2],
+    tombstoned: [],
+    'cut by $tb': [2],
+    'cut to nothing by $tb': [2],
+    'cut by $maxCount': [2],
+    'hidden by $maxAge': [2],
+  }
+  const rows = [...damages.map((damage) => ({ ...damage, stream: newStream('payout') }))]
+  const sound = newStream('payout')
+  await write(sound)
+  for (const { stream, inflict } of rows) {
+    await write(stream)
+    inflict(log, stream)
+  }
+  log.clockAheadMs = 3_600_000
+  log.scavenge()
+  const ofRows = rows.flatMap(({ name, stream }) => left[name]!.map((revision) => [stream, revision]))
+  return [...[0, 1, 2].map((revision) => [sound, revision]), ...ofRows]
+}
+
+t.test('an event that was deleted for ever and scavenged does not make the log an older one', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  const [sound, gone] = [newStream('payout'), newStream('payout')]
+  await store.append(sound, noStream, newEvents(1))
+  await store.append(gone, noStream, newEvents(1))
+  peer.log.tombstone(gone)
+  peer.log.scavenge()
+  peer.line.cut()
+  await untilItWorks(() => store.ping())
+  t.equal((await store.readStream(sound, 0)).length, 1)
 })
 
 t.test('rights on a stream hide nothing of it, and are named', async (t) => {
