@@ -5,7 +5,6 @@ import { fenced } from './consumers/fence.ts'
 import { timerShares, type TimerShares } from './consumers/timer-shares.ts'
 import { readSchema } from './read-models/tables.ts'
 import { Batcher } from './client/batcher.ts'
-import { FinishedTimers } from './finished-timers.ts'
 
 type Timer = DueTimer<Owner>
 type TimerKey = Pick<Timer, 'id' | 'dueAt'>
@@ -78,13 +77,6 @@ const aheadStatement = `
     order by t.due_at fetch first row with ties) as next
   order by "dueAt" limit $3`
 
-/** Finished, and no event has removed them. */
-const unremovedStatement = `
-  select t.id, ${timerColumns}, t.due_at as "dueAt", 1 as attempts
-  from unnest($1::text[], $2::timestamptz[]) as finished (id, due_at)
-    join ${readSchema}.timers t on t.id = finished.id and t.due_at = finished.due_at
-  where ($3::text[] is null or t.kind = any($3)) and ($4::integer[] is null or ${shareOf} = any($4))`
-
 const postponeStatement = `
   insert into timer_attempts as a (id, due_at, attempts, again_at)
   select id, due_at, 1, again_at
@@ -104,8 +96,7 @@ export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
   readonly #shares: Pick<TimerShares, 'held' | 'fence'> | undefined
   readonly #postponements = new Batcher((batch: readonly Postponement[]) => this.#postpone(batch))
-  readonly #finished = new FinishedTimers()
-  /** Handed out for the first time, and neither postponed nor finished yet. */
+  /** Handed out for the first time and not postponed yet. */
   #begun = new Set<string>()
   /** Timers due before this have been run, unless they arrived late. */
   #freshFrom: Place = begin
@@ -125,20 +116,13 @@ export class PostgresTimers implements Timers {
       this.#postponed(now, some),
       this.#fresh(now, some),
       this.#ahead(wanted.ahead ?? [], some),
-      this.#unremoved(now, some),
     ])
-    const due = found.flat().filter((timer) => !this.#finished.has(timer))
-    const byId = new Map(due.map((timer) => [timer.id, timer]))
+    const byId = new Map(found.flat().map((timer) => [timer.id, timer]))
     return [...byId.values()].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1)).map(timerOf)
   }
 
   postpone({ id, dueAt }: TimerKey, until: Date): Promise<void> {
     return this.#postponements.enqueue({ id, dueAt, until })
-  }
-
-  finish(timer: TimerKey, until: Date): void {
-    this.#begun.delete(timer.id)
-    this.#finished.add(timer, until)
   }
 
   /** Null: all. Behind the last look of another process, this one must look at all of its share. */
@@ -158,19 +142,10 @@ export class PostgresTimers implements Timers {
     const values = [dueAt, now, limit, kinds, id, shares]
     const { rows } = await this.#pool.query<TimerRow>(freshStatement, values)
     if (looksAtAll) this.#lookedAtAllAt = time
-    const fresh = rows.filter((timer) => !this.#finished.has(timer))
-    this.#begun = new Set(fresh.map(({ id }) => id))
+    this.#begun = new Set(rows.map(({ id }) => id))
     const recent = { dueAt: new Date(time - lateMsMax).toISOString(), id: '' }
-    const isFull = rows.length === limit
-    this.#freshFrom = isFull ? rows.at(-1)! : recent
-    return isFull && fresh.length === 0 ? this.#fresh(now, { limit, kinds, shares }) : fresh
-  }
-
-  async #unremoved(now: Date, { kinds, shares }: Some): Promise<readonly TimerRow[]> {
-    const over = this.#finished.takeOver(now)
-    if (over.length === 0) return []
-    const values = [over.map(({ id }) => id), over.map(({ dueAt }) => dueAt), kinds, shares]
-    return (await this.#pool.query<TimerRow>(unremovedStatement, values)).rows
+    this.#freshFrom = rows.length === limit ? rows.at(-1)! : recent
+    return rows
   }
 
   async #ahead(

@@ -108,17 +108,12 @@ export interface WantedTimers {
 export interface Timers {
   /**
    * Due timers, oldest first: at most this many that run for the first time, as many that were postponed
-   * until now, and as many of merchants whose clock is ahead. What is neither postponed nor finished before
-   * the next call is due again.
+   * until now, and as many of merchants whose clock is ahead. What is not postponed before the next call is
+   * due again.
    */
   due(now: Date, limit: number, wanted?: WantedTimers): Promise<readonly DueTimer<Owner>[]>
   /** Counts an attempt and runs the timer again later, unless an event removes it first. */
   postpone(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void>
-  /**
-   * Its work is done, and events are about to remove it: runs it again where none has until then. Only this
-   * process remembers it.
-   */
-  finish(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): void
 }
 
 /** Stored answers by idempotency key, for operations that do not start one stream. */

@@ -78,12 +78,8 @@ export async function runDue(options: TimerRunnerOptions): Promise<Look> {
       await giveWay?.()
       const timing = isMoved(timer) ? inTimeOf(timer, options) : options
       const until = await run(timing, timer)
-      if (!until && timer.attempts === 0 && !isMoved(timer)) {
-        timers.finish(timer, settled(options))
-        continue
-      }
       // The next one need not wait for it, so that many attempts are written at a time.
-      const note = timers.postpone(timer, until ?? settled(timing))
+      const note = timers.postpone(timer, until)
       note.catch(() => undefined)
       noted.push(note)
     }
@@ -137,8 +133,8 @@ function lanesOf(due: Found['due'], isMoved: Found['isMoved']): Iterable<Found['
   return lanes.values()
 }
 
-/** Returns when it is to run again; `undefined`: its work is done, and an event is about to remove it. */
-async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise<Date | undefined> {
+/** Returns when it is to run again, unless an event removes it first. */
+async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise<Date> {
   const { processes, tools, log, assertHeld } = options
   assertHeld()
   const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
@@ -150,17 +146,12 @@ async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise
   ]
   try {
     if (!work) throw new Error(`nobody here knows timers of the kind ${timer.kind}`)
-    return await work(timer, tools)
+    return (await work(timer, tools)) ?? later(settleMs)
   } catch (error) {
     const passing = isPassing(error)
     if (!passing) log.error({ timer: timer.id, error }, 'timer failed')
     return later(passing ? passingFailureMs : failureMs)
   }
-}
-
-/** Until then the read model has seen what the work has done. */
-function settled({ tools: { dependencies } }: TimerRunnerOptions): Date {
-  return new Date(dependencies.clock().getTime() + settleMs)
 }
 
 /** The timer's work sees the merchant's time. */

@@ -1,4 +1,3 @@
-import { FinishedTimers } from '../../infra/postgres/finished-timers.ts'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
 import type { ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
@@ -132,24 +131,17 @@ function isSame(one: ParkedPlace, other: ParkedPlace): boolean {
 
 /** The read model `timers` and its attempts, like infra/postgres/timers.ts. */
 export function simulatedTimers(notebook: Notebook, database: SimulatedDatabase, rule: Rule): Timers {
-  const finished = new FinishedTimers()
   return {
     async due(now, limit) {
-      const over = new Set(finished.takeOver(now).map(({ id }) => id))
       const rows = [...database.table('timers').values()] as unknown as TimerRow[]
       const due = rows.filter(
-        (row) =>
-          Date.parse(row.due_at) <= now.getTime() &&
-          !isPostponed(notebook, row, now) &&
-          !finished.has({ id: row.id, dueAt: row.due_at }),
+        (row) => Date.parse(row.due_at) <= now.getTime() && !isPostponed(notebook, row, now),
       )
       return due
         .sort((one, other) => (one.due_at < other.due_at ? -1 : 1))
         .slice(0, limit)
         .map((row) => timerOf(notebook, row))
-        .map((timer) => (over.has(timer.id) ? { ...timer, attempts: Math.max(1, timer.attempts) } : timer))
     },
-    finish: (timer, until) => finished.add(timer, until),
     postpone: ({ id, dueAt }, until) =>
       notebook.write(rule, () => {
         const known = notebook.timerAttempts.get(id)
