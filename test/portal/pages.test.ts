@@ -205,10 +205,11 @@ t.test('what is in the wallet is spent on the page, once, and only by whoever ma
     await household(service),
     await household(service, ['invoices']),
   ]
-  const press = async (portal: Portal, invoice: string) => {
+  const press = async (portal: Portal, invoice: string, AtMost = '3000') => {
     const path = `${new URL(portal.url).pathname}/invoices/${invoice}/wallet`
     const headers = { accept: 'text/html' }
-    return (await fetch(service.url + path, { method: 'POST', headers, redirect: 'manual' })).status
+    const body = new URLSearchParams({ AtMost })
+    return (await fetch(service.url + path, { method: 'POST', headers, body, redirect: 'manual' })).status
   }
   t.equal(await press(own, other.invoice), 404)
   t.equal(await press(limited, limited.invoice), 403)
@@ -222,6 +223,9 @@ t.test('what is in the wallet is spent on the page, once, and only by whoever ma
   const standing = async (invoice: string) =>
     (await service.get<{ amount_paid: number }>(`/api/v1/billing/invoices/${invoice}`)).body.amount_paid
   t.equal(await press(own, own.invoice), 402, 'an empty wallet pays nothing')
+  t.equal(await press(other, other.invoice, '0'), 400)
+  t.equal(await press(other, other.invoice, '1000'), 303)
+  t.equal(await standing(other.invoice), 1_000, 'never more than the button says')
   const pressed = await Promise.all([press(other, other.invoice), press(other, other.invoice)])
   t.ok(pressed.includes(303), pressed.join())
   t.equal(await standing(other.invoice), 3_000)

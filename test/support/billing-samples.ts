@@ -104,6 +104,7 @@ export const pathsOfBilling: Readonly<Record<string, (service: TestService) => P
   }),
   'POST /portal/{token}/invoices/{id}/wallet': async (service) => ({
     path: `/portal/${await portalToken(service)}/invoices/${await coveredInvoice(service)}/wallet`,
+    body: { AtMost: '3000' },
   }),
   'POST /portal/{token}/subscriptions/{id}/cancel': async (service) => {
     const id = await subscribe(service, { customerId: await subscriber(service) })

@@ -26,3 +26,7 @@ export const topupFormExamples: NamedExamples = {
   whole: { summary: 'Five thousand francs', value: { Amount: '5 000' } },
   other: { summary: 'The same, written otherwise', value: { Amount: '5000' } },
 }
+
+export const walletFormExamples: NamedExamples = {
+  whole: { summary: 'What is left of an invoice', value: { AtMost: '3000' } },
+}

@@ -32,6 +32,7 @@ import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
 import { invoices } from '../../../projections/invoices.ts'
 import { payments } from '../../../projections/payment-intents.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
+import { spendableOf } from '../../composition/wallets.ts'
 import { actorOf, openPortal, sessionOf, type OpenPortal } from '../http/portal-tokens.ts'
 import { currentState } from '../kinds/current-state.ts'
 import { requireAmong } from '../kinds/parents.ts'
@@ -99,9 +100,14 @@ export const HostedPortal = record({
   subscriptions: Type.Array(HostedSubscription, { description: 'The newest subscriptions' }),
   payments: Type.Array(CustomerPayment, { description: 'The newest payments' }),
   country: { ...Country, description: 'Where what is due is paid' },
-  wallet: Type.Array(record({ currency: LowerCurrency, amount: CountMinor }), {
-    description: 'What is in the wallet of the customer, by currency',
-  }),
+  wallet: Type.Array(
+    record({
+      currency: LowerCurrency,
+      amount: CountMinor,
+      spendable: { ...CountMinor, description: 'Without what was put in by card in the last days' },
+    }),
+    { description: 'What is in the wallet of the customer, by currency' },
+  ),
   topup_currency: nullable({ ...Currency, description: 'What can be put into the wallet here, if anything' }),
 })
 
@@ -146,7 +152,14 @@ async function walletIn(
 ) {
   if (!permissions.includes('wallet')) return []
   const caller = { credential: 'nobody', merchant, livemode, actor: 'public' } as const
-  return (await walletOf({ caller, dependencies }, customer)).balances
+  const { balances } = await walletOf({ caller, dependencies }, customer)
+  return Promise.all(
+    balances.map(async (balance) => {
+      const currency = balance.currency.toUpperCase()
+      const spendable = await spendableOf(dependencies, { merchant, livemode, customer, currency })
+      return { ...balance, spendable }
+    }),
+  )
 }
 
 type Lists = Pick<HostedPortalView, keyof typeof shownMost>

@@ -118,16 +118,17 @@ function due(sight: Sight, bill: Bill): Html {
 
 /** As far as the wallet goes; the button says how far. */
 function walletForm({ view, reader, own, path }: Sight, bill: Bill): Html | false {
-  const balance = view.wallet.find(({ currency }) => currency === bill.currency)?.amount ?? 0
-  if (balance <= 0) return false
+  const spendable = view.wallet.find(({ currency }) => currency === bill.currency)?.spendable ?? 0
+  if (spendable <= 0) return false
   const { language, words } = reader
-  const amount = Math.min(balance, bill.amount_due - bill.amount_paid)
+  const amount = Math.min(spendable, bill.amount_due - bill.amount_paid)
   const text = own.payByWallet(money(amount, bill.currency.toUpperCase(), language))
   return html`<form
     method="post"
     action="${path}/invoices/${bill.id}/wallet?lang=${language}"
     data-sending="${words.sending}"
   >
+    <input type="hidden" name="AtMost" value="${amount}" />
     <button class="second" aria-label="${named(bill, text)}">${text}</button>
   </form>`
 }

@@ -3,7 +3,7 @@ import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { record } from '../../../packages/contract/vocabulary.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
-import { topupFormExamples } from '../../../packages/domain/wallets/examples.ts'
+import { topupFormExamples, walletFormExamples } from '../../../packages/domain/wallets/examples.ts'
 import { PaymentForm, promptedBy } from '../actions/hosted-payment.ts'
 import { cancelFromPage, customerOfPortal, HostedPortal, hostedPortal } from '../actions/hosted-portal.ts'
 import {
@@ -15,7 +15,7 @@ import {
   TopupStanding,
   topupStanding,
 } from '../actions/hosted-topup.ts'
-import { payByWalletFromPage } from '../actions/hosted-wallet.ts'
+import { payByWalletFromPage, WalletForm } from '../actions/hosted-wallet.ts'
 import { backToPortal, portalPage, refusedPortal } from '../pages/portal.ts'
 import { backToTopup, refusedTopup, topupPage, toTopup } from '../pages/topup.ts'
 import { refusalsOfConfirming } from './confirming.ts'
@@ -72,8 +72,11 @@ const rows = [
     summary: 'Pay what is left of an invoice from the wallet, as far as it goes, from the page',
     form: true,
     isCostly: true,
+    body: WalletForm,
+    examples: walletFormExamples,
     refusals: [
       ...closed,
+      'checkout_amount_must_be_known',
       'wallet_must_cover_the_amount',
       'dependency_must_answer_in_time',
       'invoice_state_must_allow_it',
