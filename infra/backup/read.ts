@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
@@ -11,6 +12,8 @@ export interface SavedHistory {
   readonly manifest: Manifest
   readonly source: HistorySource
   bookkeeping(): AsyncIterable<KeptRows>
+  /** Whether the bookkeeping is what the manifest tells of. Nobody signs either. */
+  isBookkeepingKept(): Promise<boolean>
 }
 
 export class DamagedBackupError extends Error {
@@ -20,6 +23,7 @@ export class DamagedBackupError extends Error {
 const linesPerPage = 5_000
 /** Rows of the tree are a hundred times as long as events. */
 const charactersPerPage = 4_000_000
+const charactersPerLine = 64_000_000
 
 /** Undefined when this directory holds no complete backup. */
 export function readBackup(directory: string): SavedHistory | undefined {
@@ -31,7 +35,13 @@ export function readBackup(directory: string): SavedHistory | undefined {
     head: async () => manifest.position,
     pages: (after, through) => eventsOf(join(directory, files.events), after, through),
   }
-  return { manifest, source, bookkeeping: () => rowsOf(join(directory, files.bookkeeping)) }
+  const bookkeeping = join(directory, files.bookkeeping)
+  return {
+    manifest,
+    source,
+    bookkeeping: () => rowsOf(bookkeeping),
+    isBookkeepingKept: () => isKept(bookkeeping, manifest),
+  }
 }
 
 function manifestIn(file: string): Manifest {
@@ -40,6 +50,8 @@ function manifestIn(file: string): Manifest {
     Number.isSafeInteger(manifest?.events) &&
     Number.isSafeInteger(manifest?.position) &&
     !Number.isNaN(Date.parse(String(manifest?.at)))
+  if (isWhole && (manifest?.format ?? 1) !== 1)
+    throw new DamagedBackupError(`${file} is of a format that only a later version of this program reads`)
   if (isWhole) return manifest as Manifest
   throw new DamagedBackupError(`${file} does not say how many events there are, up to where and when`)
 }
@@ -98,6 +110,14 @@ async function* rowsOf(file: string): AsyncGenerator<KeptRows, void> {
   }
 }
 
+async function isKept(file: string, { bookkeeping }: Manifest): Promise<boolean> {
+  // Backups of earlier versions do not tell of it.
+  if (bookkeeping === undefined) return true
+  const digest = createHash('sha256')
+  for await (const lines of pagesOf(file)) for (const line of lines) digest.update(line).update('\n')
+  return digest.digest('hex') === bookkeeping.sha256
+}
+
 async function* pagesOf(file: string): AsyncGenerator<readonly string[], void> {
   try {
     yield* linesOf(file)
@@ -117,11 +137,22 @@ async function* linesOf(file: string): AsyncGenerator<readonly string[], void> {
   const text = pipeline(createReadStream(file), createGunzip(), () => undefined).setEncoding('utf8')
   let page: string[] = []
   let characters = 0
-  let rest = ''
+  // Of the line that has not ended yet: put together once, so that a long one is not copied for each part.
+  let parts: string[] = []
+  let length = 0
   for await (const chunk of text as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    page.push(...lines)
+    const lines = chunk.split('\n')
+    length += lines[0]!.length
+    if (length > charactersPerLine)
+      throw new DamagedBackupError(`a line of ${file} is longer than any of ours`)
+    parts.push(lines[0]!)
+    if (lines.length > 1) {
+      const rest = lines.pop()!
+      lines[0] = parts.join('')
+      page.push(...lines)
+      parts = [rest]
+      length = rest.length
+    }
     characters += chunk.length
     if (page.length < linesPerPage && characters < charactersPerPage) continue
     yield page
@@ -129,6 +160,6 @@ async function* linesOf(file: string): AsyncGenerator<readonly string[], void> {
     characters = 0
   }
   // Whoever writes such a file may end it without a line feed.
-  if (rest !== '') page.push(rest)
+  if (length > 0) page.push(parts.join(''))
   if (page.length > 0) yield page
 }

@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto'
 import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -18,6 +19,8 @@ export interface Manifest extends Digest {
   readonly history: string
   /** RFC 3339. */
   readonly at: string
+  /** Of its lines, in hex. Left out by earlier versions. */
+  readonly bookkeeping?: { readonly sha256: string }
 }
 
 export const files = {
@@ -51,14 +54,22 @@ export function isFree(directory: string): boolean {
 export async function writeBackup(backup: Backup): Promise<Manifest> {
   const { directory, pool, store, now } = backup
   mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const kept = createHash('sha256')
   await inReadTransaction(pool, async (moment) => {
-    await compress(rowsOf(readBookkeeping(moment)), join(directory, files.bookkeeping))
+    await compress(rowsOf(readBookkeeping(moment), kept), join(directory, files.bookkeeping))
   })
   const through = await store.head()
   const digest = new RunningDigest()
   await compress(linesOf(backup, { through, digest }), join(directory, files.events))
   const { id } = await keptHistory(pool)
-  const manifest: Manifest = { format: 1, history: id, at: now.toISOString(), ...digest.result() }
+  const bookkeeping = { sha256: kept.digest('hex') }
+  const manifest: Manifest = {
+    format: 1,
+    history: id,
+    at: now.toISOString(),
+    ...digest.result(),
+    bookkeeping,
+  }
   const draft = join(directory, `${files.manifest}.new`)
   writeFileSync(draft, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode, flush: true })
   renameSync(draft, join(directory, files.manifest))
@@ -71,8 +82,12 @@ function compress(lines: AsyncIterable<string>, file: string): Promise<void> {
 }
 
 /** `<table> <row>`. */
-async function* rowsOf(kept: ReturnType<typeof readBookkeeping>): AsyncGenerator<string, void> {
-  for await (const { table, rows } of kept) yield rows.map((row) => `${table} ${row}\n`).join('')
+async function* rowsOf(kept: ReturnType<typeof readBookkeeping>, digest: Hash): AsyncGenerator<string, void> {
+  for await (const { table, rows } of kept) {
+    const lines = rows.map((row) => `${table} ${row}\n`).join('')
+    digest.update(lines)
+    yield lines
+  }
 }
 
 interface Through {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import { canonicalJson } from '../transparency/canonical-json.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import type { History } from './store-pages.ts'
 
@@ -22,7 +22,7 @@ export class RunningDigest {
 
   /** Returns the text that represents the event. */
   add({ position, stream, revision, id, type, data, metadata }: StoredEvent): string {
-    const line = canonicalize([position, stream, revision, id, type, data, metadata])!
+    const line = canonicalJson([position, stream, revision, id, type, data, metadata])
     this.#hash.update(line).update('\n')
     this.#events += 1
     if (revision === 0) this.#streams += 1

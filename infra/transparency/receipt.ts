@@ -31,7 +31,8 @@ export function verifyReceipt(receipt: Receipt, trusted: readonly NoteVerifier[]
 function shownIn({ event, personal }: Receipt): Pick<VerifiedReceipt, 'personal' | 'isUnproven'> {
   if (personal === null) return { personal: undefined, isUnproven: false }
   const { metadata } = event as { readonly metadata?: { readonly sealed?: { readonly digest?: string } } }
-  const digest = metadata?.sealed?.digest
+  if (!metadata?.sealed) throw new MalformedNoteError('it shows personal fields, and its event seals none')
+  const { digest } = metadata.sealed
   const bytes = Buffer.concat([Buffer.from(personal.blind, 'base64url'), Buffer.from(personal.content)])
   if (digest !== undefined && sha256(bytes).toString('base64url') !== digest)
     throw new MalformedNoteError('the personal fields that it shows are not those of its event')

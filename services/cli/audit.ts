@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { DamagedBackupError, readBackup, type SavedHistory } from '../../infra/backup/read.ts'
+import { RunningDigest } from '../../infra/history/digest.ts'
 import { MalformedNoteError } from '../../infra/transparency/signed-note.ts'
 import { rotateLogKey } from '../../infra/postgres/transparency/log-keys.ts'
 import { logKey, logKeyId } from '../../packages/domain/log-keys/log-key.ts'
@@ -123,7 +124,17 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
     ...(isTold ? [] : [{ problem: told }]),
     ...(await monthFileFindings(trust.files, tree.months.files)),
   ]
-  return { ...result, findings, books }
+  return { ...result, findings: findings.length > 0 ? findings : await othersOf(saved, books), books }
+}
+
+/** What follows from other findings is not told beside them. */
+async function othersOf(saved: SavedHistory, { sha256 }: Books): Promise<readonly TreeFinding[]> {
+  const told = saved.manifest.sha256
+  const problems = [
+    ...(told === undefined || told === sha256 ? [] : ['events.ndjson.gz has another sha256 than']),
+    ...((await saved.isBookkeepingKept()) ? [] : ['bookkeeping.ndjson.gz is not what']),
+  ]
+  return problems.map((problem) => ({ problem: `${problem} manifest.json tells of` }))
 }
 
 /** Only the tree is public: whether its leaves are right is for those to say who have the events. */
@@ -169,14 +180,21 @@ async function treeResult(tree: TreeAudit, published: PublishedLog) {
   }
 }
 
+interface Books extends Verified {
+  /** Of the last event. */
+  readonly position: number
+  /** Of all events, as `ikw backup` writes it into the manifest. */
+  readonly sha256: string
+}
+
 /** Events are read once: each goes into the tree, and then into the books. */
-async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): Promise<Verified> {
+async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): Promise<Books> {
   const bar = progress('verifying')
-  let position = 0
+  const digest = new RunningDigest()
   const readOn = async function* (after: number) {
     for await (const events of source.pages(after, Infinity)) {
       await tree.apply(events)
-      position = events.at(-1)!.position
+      for (const event of events) digest.add(event)
       yield events
     }
   }
@@ -190,7 +208,9 @@ async function auditBooks({ source, manifest }: SavedHistory, tree: TreeAudit): 
   try {
     const now = new Date(manifest.at)
     const onProgress = (position: number) => bar.show(position, manifest.position)
-    return { ...(await verifyLog({ store, deciders, policiesThrough: 0, now, onProgress })), position }
+    const verified = await verifyLog({ store, deciders, policiesThrough: 0, now, onProgress })
+    const { position, sha256 } = digest.result()
+    return { ...verified, position, sha256 }
   } finally {
     bar.end()
   }

@@ -81,7 +81,12 @@ async function restoreAlone(
 const notEmpty = 'A service has run on this database: restore into an empty one.'
 
 /** The world has gone on since the backup: everything in the log may have been started outside. */
-async function fill(target: HistoryTarget, { manifest, source, bookkeeping }: SavedHistory, pool: Pool) {
+async function fill(target: HistoryTarget, saved: SavedHistory, pool: Pool) {
+  const { manifest, source, bookkeeping } = saved
+  if (!(await saved.isBookkeepingKept()))
+    throw new CommandFailedError(
+      'The backup is damaged: its bookkeeping.ndjson.gz is not what its manifest.json tells of.',
+    )
   const restored = await copyWithProgress('restoring', source, target)
   if (restored.source.sha256 !== manifest.sha256) {
     throw new CommandFailedError(

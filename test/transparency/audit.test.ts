@@ -7,7 +7,7 @@ import t from 'tap'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { runGo, withoutGo } from '../support/go.ts'
 import { root } from '../support/root.ts'
-import { flipped, openSignedBackup } from '../support/signed-backup.ts'
+import { flipped, openSignedBackup, withoutDigest } from '../support/signed-backup.ts'
 
 const execute = promisify(execFile)
 
@@ -158,6 +158,7 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
     t.match(report.findings, [{ leaf: kept, problem: /was written at \S+, and was never signed$/ }])
     t.equal(report.unsigned, report.events - kept)
     await t.rejects(standalone(copy), /Command failed/)
+    withoutDigest(copy)
     t.equal((await verify(copy, '--since', noted)).code, 0, 'a checkpoint that was kept vouches for them')
   })
 
@@ -207,7 +208,7 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
 
   await t.test('reads rows of an older backup, which are in no order', async (t) => {
     const copy = changed('no order', 'bookkeeping.ndjson.gz', (lines) => lines.toReversed())
-    const { code, report } = await verify(copy)
+    const { code, report } = await verify(withoutDigest(copy))
     t.equal(code, 0, JSON.stringify(report.findings))
   })
 

