@@ -6,6 +6,7 @@ import { ownerText, type Owner } from '../../packages/kernel/owner.ts'
 import type { Clock, Log } from '../../packages/kernel/ports.ts'
 import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
 import { isPassing } from '../composition/failures.ts'
+import type { FailingTimers } from './failing-timers.ts'
 import { forEach } from './for-each.ts'
 import type { Process, Tools } from './process.ts'
 import type { TimerPace } from './timer-pace.ts'
@@ -32,6 +33,8 @@ export interface TimerRunnerOptions {
   readonly giveWay?: GiveWay
   /** Keeps timers from running far ahead of what follows from their work. */
   readonly pace?: Pick<TimerPace, 'keep'>
+  /** Notes passing failures, which may not pass. */
+  readonly failing?: Pick<FailingTimers, 'failed' | 'worked'>
 }
 
 /** A greater delay is logged: nobody ran them, or more timers are due than can be run. */
@@ -135,7 +138,7 @@ function lanesOf(due: Found['due'], isMoved: Found['isMoved']): Iterable<Found['
 
 /** Returns when it is to run again, unless an event removes it first. */
 async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise<Date> {
-  const { processes, tools, log, assertHeld } = options
+  const { processes, tools, log, assertHeld, failing } = options
   assertHeld()
   const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
   if (lateMs > lateMsShown && timer.attempts === 0)
@@ -146,11 +149,13 @@ async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise
   ]
   try {
     if (!work) throw new Error(`nobody here knows timers of the kind ${timer.kind}`)
-    return (await work(timer, tools)) ?? later(settleMs)
+    const until = await work(timer, tools)
+    failing?.worked(timer)
+    return until ?? later(settleMs)
   } catch (error) {
-    const passing = isPassing(error)
-    if (!passing) log.error({ timer: timer.id, error }, 'timer failed')
-    return later(passing ? passingFailureMs : failureMs)
+    if (isPassing(error)) return later(failing?.failed(timer, error) ?? passingFailureMs)
+    log.error({ timer: timer.id, error }, 'timer failed')
+    return later(failureMs)
   }
 }
 

@@ -29,6 +29,14 @@ export function runProcesses(runtime: Runtime): Subscription {
   metrics.gauge('timer_shares', `Shares of the timers that this process runs, of ${timerShares}`, () => {
     return timing.shares.held.length
   })
+  metrics.gauges(
+    'timer_failing_seconds',
+    'How long a timer has failed in passing that has not worked since',
+    {
+      label: 'environment',
+      read: async () => timing.failing.longestSeconds,
+    },
+  )
   const following = leading(runtime, 'processes', async (term) => {
     const { store, log } = dependencies
     const counting = await new Outcomes(metrics).follow(store, log)

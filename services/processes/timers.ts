@@ -6,6 +6,7 @@ import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import { runTimers } from './due-timers.ts'
+import { FailingTimers } from './failing-timers.ts'
 import { toolsOf } from './main.ts'
 import type { Process } from './process.ts'
 import { TimerPace } from './timer-pace.ts'
@@ -22,6 +23,7 @@ export interface TimersOptions {
 /** Timers that run, and the shares of them that are this process's. */
 export interface RunningTimers extends Subscription {
   readonly shares: Pick<TimerShares, 'held'>
+  readonly failing: Pick<FailingTimers, 'longestSeconds'>
 }
 
 /** Runs this process's part of the timers, and the parts of those that end. */
@@ -32,12 +34,14 @@ export function startTimers(given: TimersOptions): RunningTimers {
   const stop = new AbortController()
   const tools = toolsOf(dependencies)
   const pace = new TimerPace({ checkpoints: new Checkpoints(pool), reads: dependencies.reads })
-  const options = { processes, timers, tools, log: dependencies.log, pace, ...(giveWay && { giveWay }) }
+  const { log } = dependencies
+  const failing = new FailingTimers(log)
+  const options = { processes, timers, tools, log, pace, failing, ...(giveWay && { giveWay }) }
   const running = runTimers(options, shares, stop.signal)
   const close = async () => {
     stop.abort()
     await running
     await shares.close()
   }
-  return { close, shares }
+  return { close, shares, failing }
 }
