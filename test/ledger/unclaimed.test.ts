@@ -1,6 +1,6 @@
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
-import { bookId } from '../../packages/domain/ledger/accounts.ts'
+import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
@@ -78,6 +78,27 @@ t.test(
     t.strictSame(await violations(), [])
   },
 )
+
+t.test('a payout claims the hold that has its id, and no other one of its currency', async (t) => {
+  const { executor, newId } = service.service.runtime.dependencies
+  const before = await held('XOF')
+  const { body } = await service.post('/api/v1/payouts', orders[0])
+  const payout = identity(String(body['id']), 'po')!
+  const stray = newId()
+  const merchant = service.service.credentials.merchant_id
+  const envelope = { merchant, livemode: false, actor: 'test', correlation: stray }
+  const money = { amount: 700, fee: 0, feeAccount: null, source: merchantAvailable, rail: 'test' } as const
+  const data = {
+    template: 'payout.hold' as const,
+    subject: { type: 'payout', id: stray },
+    owner: `payout-${payout}`,
+    parts: [{ id: stray, ...money }],
+  }
+  const xof = bookId(merchant, false, 'XOF')
+  await executor.send(book, xof, { type: 'PlaceHold', data }, envelope)
+  await sweep()
+  t.equal((await held('XOF')) - before, 1_050, 'that of the payout')
+})
 
 /** A payment of 5,000 that has arrived. */
 async function paid(): Promise<Body> {
