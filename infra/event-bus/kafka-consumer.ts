@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Admin, Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
 import type { BusJournal, PublicEvent } from '../../packages/kernel/message-ports.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
-import { MissedMessages } from './kafka-gaps.ts'
+import { groupIdOf, MissedMessages } from './kafka-gaps.ts'
 import { branchHeader, decode, type Poison } from './kafka-messages.ts'
 
 export interface MemberOptions {
@@ -46,7 +46,7 @@ export class KafkaGroupMember {
   async open(): Promise<void> {
     const { kafka, topic, group } = this.#options
     const consumer = kafka.consumer({
-      groupId: `ikw.${group}`,
+      groupId: groupIdOf(group),
       sessionTimeout: sessionTimeoutMs,
       rebalanceTimeout: rebalanceTimeoutMs,
       heartbeatInterval: heartbeatMs,

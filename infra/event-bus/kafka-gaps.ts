@@ -15,10 +15,24 @@ export interface GapsOptions {
 
 const pageSize = 500
 
+/** As the broker knows this group of consumers. */
+export function groupIdOf(group: string): string {
+  return `ikw.${group}`
+}
+
+interface Gap {
+  readonly partition: number
+  /** Of the last event that was handled. */
+  readonly position: number
+  /** Where the broker goes on. */
+  readonly nextOffset: bigint
+}
+
 /**
  * Finds out that messages are gone which the group has not handled, because it was away for longer than the
  * broker keeps them, the topic was made anew, or the log was restored: then the log itself is read from the
- * last event that was handled. What comes twice is known by its id.
+ * last event that was handled. What comes twice is known by its id. A group that has handled nothing of a
+ * partition yet has missed what the broker has deleted of it, and reads the log from its beginning.
  */
 export class MissedMessages {
   readonly #options: GapsOptions
@@ -31,18 +45,38 @@ export class MissedMessages {
 
   /** Partitions have come to this member: another one may have gone on with them. */
   async onAssigned(partitions: readonly number[]): Promise<void> {
-    const { admin, topic, journal, group, branch } = this.#options
     this.#next.clear()
-    const offsets = new Map((await admin.fetchTopicOffsets(topic)).map((one) => [one.partition, one]))
+    const gaps: Gap[] = []
+    const [kept, committed] = [await this.#kept(), await this.#committed()]
     for (const partition of partitions) {
+      const { journal, group, branch } = this.#options
+      const { low, high } = kept.get(partition) ?? { low: 0n, high: 0n }
       const handled = await journal.handled(group, partition)
-      const { low, high } = offsets.get(partition) ?? { low: '0', high: '0' }
-      if (!handled) continue
-      const next = BigInt(handled.nextOffset)
-      const isGone = handled.branch !== branch || next < BigInt(low) || next > BigInt(high)
-      if (isGone) await this.#fill(partition, handled.position, low)
+      const next = handled ? BigInt(handled.nextOffset) : (committed.get(partition) ?? 0n)
+      const isOther = handled !== undefined && handled.branch !== branch
+      const isGone = isOther || next < low || next > high
+      if (isGone) gaps.push({ partition, position: handled?.position ?? 0, nextOffset: low })
       else this.#next.set(partition, next)
     }
+    if (gaps.length > 0) await this.#fill(gaps)
+  }
+
+  /** What the broker still has of each partition. */
+  async #kept(): Promise<ReadonlyMap<number, { readonly low: bigint; readonly high: bigint }>> {
+    const { admin, topic } = this.#options
+    const offsets = await admin.fetchTopicOffsets(topic)
+    return new Map(
+      offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }]),
+    )
+  }
+
+  /** Where the group is by the broker, which knows it for longer than the journal has existed. */
+  async #committed(): Promise<ReadonlyMap<number, bigint>> {
+    const { admin, topic, group } = this.#options
+    const [known] = await admin.fetchOffsets({ groupId: groupIdOf(group), topics: [topic] })
+    const offsets = known?.partitions ?? []
+    const named = offsets.map(({ partition, offset }) => [partition, BigInt(offset)] as const)
+    return new Map(named.filter(([, offset]) => offset >= 0n))
   }
 
   /** To be called before messages are handled, the first of which has this offset. */
@@ -51,7 +85,7 @@ export class MissedMessages {
     if (next === undefined || BigInt(firstOffset) <= next) return
     const { journal, group } = this.#options
     const handled = await journal.handled(group, partition)
-    if (handled) await this.#fill(partition, handled.position, firstOffset)
+    await this.#fill([{ partition, position: handled?.position ?? 0, nextOffset: BigInt(firstOffset) }])
   }
 
   /**
@@ -59,25 +93,32 @@ export class MissedMessages {
    * all of it was set aside as no event of ours.
    */
   async onHandled(partition: number, lastOffset: string, position: number | undefined): Promise<void> {
-    // Without any event of ours there is no place in the log to go on from.
-    if (position === undefined && !this.#next.has(partition)) return
+    // The place in the log from which the partition's next gap is filled stays where it was.
     const next = BigInt(lastOffset) + 1n
     await this.#note(partition, next, position ?? 0)
     this.#next.set(partition, next)
   }
 
-  async #fill(partition: number, position: number, nextOffset: string): Promise<void> {
+  /** The log has the events of all partitions, so it is read once for all of them. */
+  async #fill(gaps: readonly Gap[]): Promise<void> {
     const { journal, handle, log, topic } = this.#options
-    log.warn({ topic, partition, position }, 'messages are gone: the log is read from the last one handled')
-    let after = position
+    const from = Math.min(...gaps.map(({ position }) => position))
+    const partitions = gaps.map(({ partition }) => partition)
+    log.warn(
+      { topic, partitions, position: from },
+      'messages are gone: the log is read from the last one handled',
+    )
+    let after = from
     for (;;) {
       const { events, through, isEnd } = await journal.behind(after, pageSize)
       if (events.length > 0) await handle(events)
       after = through
       if (isEnd) break
     }
-    await this.#note(partition, BigInt(nextOffset), after)
-    this.#next.set(partition, BigInt(nextOffset))
+    for (const { partition, nextOffset } of gaps) {
+      await this.#note(partition, nextOffset, after)
+      this.#next.set(partition, nextOffset)
+    }
   }
 
   #note(partition: number, next: bigint, position: number): Promise<void> {

@@ -6,12 +6,20 @@ import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
 import { freePort, newClusterId, startBroker } from '../../infra/kafka/broker.ts'
 import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
 import { listParked, parkMessage } from '../../infra/postgres/consumers/parked.ts'
-import { eventBusSuite, eventsOf, Inbox, newGroup, publicEvent, publish } from '../support/event-bus-suite.ts'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import {
+  counting,
+  eventBusSuite,
+  eventsOf,
+  idsOf,
+  Inbox,
+  newGroup,
+  publicEvent,
+  publish,
+} from '../support/event-bus-suite.ts'
 import { killBroker } from '../support/broker-process.ts'
 import { testCertificate } from '../support/certificate.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestBroker, testBroker } from '../support/kafka.ts'
+import { deleteMessages, startTestBroker, testBroker } from '../support/kafka.ts'
 import { brokerJars } from '../support/root.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { allHappened, webhookFixture } from '../support/webhooks.ts'
@@ -137,41 +145,65 @@ t.test('messages of another history are left out, and those of this one are hand
 /** Events of a log, kept as the relay keeps them, and a journal that reads this log. */
 async function logged(count: number) {
   const fixture = await webhookFixture()
-  const events = await allHappened(
-    fixture,
-    Array.from({ length: count }, (_, number) => ({ resource: `payout/${number}` })),
-  )
-  return { events, journal: postgresBusJournal(fixture) }
+  const happen = (count: number) =>
+    allHappened(
+      fixture,
+      Array.from({ length: count }, (_, number) => ({ resource: `payout/${number}` })),
+    )
+  return { events: await happen(count), journal: postgresBusJournal(fixture), pool: fixture.pool, happen }
 }
 
 t.test('what the broker has deleted before it was handled is read from the log', async (t) => {
   // Those of other tests are of no log at all.
   await deleteMessages()
-  const { events, journal } = await logged(30)
-  const inbox = new Inbox(events)
+  const { events, journal, happen } = await logged(20)
+  const early = counting(events)
   const bus = await open(t, { journal })
   const group = newGroup()
-  const take = async (some: readonly PublicEvent[]) => void inbox.take(some)
-  const first = await bus.subscribe(group, take)
-  await publish(bus, events.slice(0, 20))
-  await eventually(
-    async () => inbox.events.length,
-    (length) => length === 20,
-  )
+  const first = await bus.subscribe(group, early.take)
+  await publish(bus, events)
+  await early.until(20)
   await first.close()
-  await publish(bus, events.slice(20))
+  const missed = await happen(10)
+  await publish(bus, missed)
   await deleteMessages()
-  const late = new Inbox(events)
-  await bus.subscribe(group, async (some) => void late.take(some))
-  await eventually(
-    async () => late.events.length,
-    (length) => length >= 10,
-  )
-  const ids = new Set(late.events.map(({ id }) => id))
-  t.ok(
-    events.slice(20).every(({ id }) => ids.has(id)),
-    'without any new message',
-  )
+  const late = counting(missed)
+  await bus.subscribe(group, late.take)
+  await late.until(10)
+  t.same(new Set(late.got), new Set(idsOf(missed)), 'without any new message')
+})
+
+t.test('a group that was away before it had handled anything reads the log, once', async (t) => {
+  const { events, journal } = await logged(10)
+  const bus = await open(t, { journal })
+  await publish(bus, events)
+  await deleteMessages()
+  const { got, take, until } = counting(events)
+  await bus.subscribe(newGroup(), take)
+  await until(10)
+  await publish(bus, events.slice(0, 1))
+  await until(11)
+  t.same(got, [...idsOf(events), events[0]!.id], 'not once for each partition')
+})
+
+t.test('a group that the broker knows, and the journal does not, goes on where it was', async (t) => {
+  await deleteMessages()
+  // So many that there are some in each partition.
+  const { events, journal, pool } = await logged(200)
+  const bus = await open(t, { journal })
+  const group = newGroup()
+  const before = counting(events)
+  const first = await bus.subscribe(group, before.take)
+  await before.until(200)
+  await publish(bus, events)
+  await before.until(400)
+  await first.close()
+  await pool.query('delete from bus_journal where consumers = $1', [group])
+  const after = counting(events)
+  await bus.subscribe(group, after.take)
+  await publish(bus, events.slice(0, 1))
+  await after.until(1)
+  t.same(after.got, [events[0]!.id])
 })
 
 t.test('a group whose database was restored goes on in the log from where the backup was', async (t) => {
@@ -196,17 +228,6 @@ t.test('a group whose database was restored goes on in the log from where the ba
     events.slice(5).map(({ id }) => id),
   )
 })
-
-/** As the broker does with what is older than its retention. */
-async function deleteMessages(): Promise<void> {
-  const kafka = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING })
-  const admin = kafka.admin()
-  await admin.connect()
-  const offsets = await admin.fetchTopicOffsets(topic)
-  const partitions = offsets.map(({ partition, high }) => ({ partition, offset: high }))
-  await admin.deleteTopicRecords({ topic, partitions })
-  await admin.disconnect()
-}
 
 t.test('a broker that asks for TLS and a password takes those who have both', async (t) => {
   const directory = temporaryDirectory(t)

@@ -75,6 +75,24 @@ export class Inbox {
   }
 }
 
+export const idsOf = (events: readonly PublicEvent[]) => events.map(({ id }) => id)
+
+/** Every time that one of these events comes. */
+export function counting(wanted: readonly PublicEvent[]) {
+  const ids = new Set(idsOf(wanted))
+  const got: string[] = []
+  const take = async (events: readonly PublicEvent[]) => {
+    got.push(...idsOf(events).filter((id) => ids.has(id)))
+  }
+  const until = (count: number) =>
+    eventually(
+      async () => got.length,
+      (length) => length >= count,
+      20_000,
+    )
+  return { got, take, until }
+}
+
 const byResource = (events: readonly PublicEvent[]) => {
   const resources = [...new Set(events.map(({ resource }) => resource))].sort()
   return resources.map((resource) => events.filter((event) => event.resource === resource))

@@ -1,4 +1,6 @@
+import { Kafka, logLevel } from 'kafkajs'
 import file, { type Test } from 'tap'
+import { topic } from '../../infra/event-bus/kafka.ts'
 import type { Broker, SecuredListener } from '../../infra/kafka/broker.ts'
 import { brokerProcess } from './broker-process.ts'
 import { temporaryDirectory } from './postgres.ts'
@@ -23,4 +25,15 @@ export async function startTestBroker(
   const started = await brokerProcess({ directory, port: 0, ...(secured && { secured }) })
   t.teardown(() => started.stop())
   return started
+}
+
+/** As the broker does with what is older than its retention. */
+export async function deleteMessages(): Promise<void> {
+  const kafka = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING })
+  const admin = kafka.admin()
+  await admin.connect()
+  const offsets = await admin.fetchTopicOffsets(topic)
+  const partitions = offsets.map(({ partition, high }) => ({ partition, offset: high }))
+  await admin.deleteTopicRecords({ topic, partitions })
+  await admin.disconnect()
 }
