@@ -1,6 +1,8 @@
 import { connect } from 'node:net'
+import express from 'express'
 import t from 'tap'
 import { Problem } from '../../packages/contract/problem.ts'
+import { defaultClientTimeouts, serverOf } from '../../services/api/http/server.ts'
 import { startApi } from '../../services/api/main.ts'
 import { eventually } from '../support/eventually.ts'
 import { schemaFaults } from '../support/schema-faults.ts'
@@ -81,4 +83,38 @@ t.test('a client that is too slow is told so and cut off', async (t) => {
     const answer = await exchange(impatient.port, text)
     t.match(answer, { status: 408, body: { code: 'IKW-REQ-008', retryable: true } }, where)
   }
+})
+
+t.test('who sends nothing more is cut off after ten seconds, or fifteen for the whole request', async (t) => {
+  const { port } = new URL(service.url)
+  const begun = performance.now()
+  const head = ['POST /api/v1/payouts HTTP/1.1', 'Host: x', `Authorization: Bearer ${service.sandboxKey}`]
+  const named = [...head, 'Ikw-Environment: sandbox', 'Idempotency-Key: slow']
+  const body = ['Content-Type: application/json', 'Content-Length: 100', '', '{"amount":']
+  const slow = {
+    'within the headers': [head, 408],
+    'within the body': [[...named, ...body], 408],
+    // And gets this one answer only.
+    'within the body of what is refused at once': [[...head, ...body], 400],
+  } as const
+  await Promise.all(
+    Object.entries(slow).map(async ([where, [lines, status]]) => {
+      const answer = await exchange(Number(port), lines.join('\r\n'))
+      const seconds = (performance.now() - begun) / 1_000
+      t.equal(answer.status, status, where)
+      // Node itself looks for slow clients every half minute.
+      t.ok(seconds > 9 && seconds < 20, `${where}: after ${seconds.toFixed(1)} s`)
+    }),
+  )
+})
+
+t.test('a server takes 10,000 connections, and keeps idle ones for longer than balancers do', async (t) => {
+  const given = { app: express(), listener: () => undefined, baseUrl: service.url }
+  const server = serverOf({ ...given, clientTimeouts: defaultClientTimeouts })
+  t.teardown(() => server.close())
+  const { maxConnections, keepAliveTimeout, headersTimeout, requestTimeout } = server
+  t.strictSame(
+    { maxConnections, keepAliveTimeout, headersTimeout, requestTimeout },
+    { maxConnections: 10_000, keepAliveTimeout: 65_000, headersTimeout: 10_000, requestTimeout: 15_000 },
+  )
 })

@@ -34,6 +34,7 @@ export interface ServerOptions {
 
 /** A server that disconnects slow clients, and answers invalid HTTP as it answers everything else. */
 export function serverOf({ app, listener, clientTimeouts, baseUrl }: ServerOptions): Server {
+  const newest = new WeakMap<Duplex, ServerResponse>()
   const server = createServer(
     {
       ...messageClasses(app),
@@ -42,10 +43,16 @@ export function serverOf({ app, listener, clientTimeouts, baseUrl }: ServerOptio
       requestTimeout: clientTimeouts.requestMs,
       connectionsCheckingInterval: clientTimeouts.checkEveryMs,
     },
-    closingQueuedResponses(listener),
+    closingQueuedResponses((request, response) => {
+      newest.set(request.socket, response)
+      return listener(request, response)
+    }),
   )
   server.maxConnections = connectionsMax
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Answered before its body had arrived: another answer would be taken for that to the next request.
+    const last = newest.get(socket)
+    if (last?.writableEnded && !last.req.complete) return void socket.destroy()
     afterAnswers(socket, () => refuseConnection(error, socket, baseUrl))
   })
   return server
