@@ -21,12 +21,14 @@ export const WebhookDeliveryResource = record({
   event_id: Type.String(),
   webhook_endpoint_id: Type.String(),
   status: literals(...statuses),
-  attempts: Type.Integer({ minimum: 0, description: 'How often it was sent' }),
+  attempts: Type.Integer({ minimum: 0, description: 'How often it was sent; only the last answer is kept' }),
   replay: Type.Boolean({ description: 'Sent because somebody asked for a replay' }),
   next_attempt_at: nullable(Timestamp),
   last_attempt_at: nullable(Timestamp),
-  last_status: nullable(Type.Integer({ description: 'HTTP status; null when no answer came' })),
-  last_answer: nullable(Type.String({ description: 'First 4 kB of the answer, or why there was none' })),
+  last_status: nullable(
+    Type.Integer({ description: 'HTTP status of the newest attempt; null when no answer came' }),
+  ),
+  last_answer: nullable(Type.String({ description: 'First 4 kB of its answer, or why there was none' })),
 })
 
 type Delivery = Static<typeof WebhookDeliveryResource>

@@ -55,7 +55,7 @@ const retries =
   '30 minutes, 2 hours, 8 hours and 24 hours later. When the last retry fails, the endpoint is marked as ' +
   'failing and you get one e-mail; it still gets deliveries, and the first success makes it active again. ' +
   'Status 410 turns it off. `GET /api/v1/webhook-endpoints/{id}/deliveries` shows what your endpoint was sent ' +
-  'and what it answered, `POST /api/v1/webhook-replays` sends past events again, ' +
+  'and what it answered last, `POST /api/v1/webhook-replays` sends past events again, ' +
   'and `GET /api/v1/events` reads them as a feed.'
 
 const order =
