@@ -8,9 +8,9 @@ import { startEmbeddedPostgres } from '../infra/postgres/server/embedded.ts'
 
 /*
  * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
- * per file, the whole output of files that failed, and at the end `N passed, N failed`. A test file is a
- * program that prints TAP, so each is started with node alone: tap's own runner takes seconds to start a
- * file.
+ * per file and why some of its tests were skipped, the whole output of files that failed, and at the end
+ * `N passed, N failed`. A test file is a program that prints TAP, so each is started with node alone: tap's
+ * own runner takes seconds to start a file.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -81,9 +81,11 @@ async function run(path: string, environment: NodeJS.ProcessEnv): Promise<Result
   // A file that ends badly, or has checked nothing, has failed, also when no check of it has.
   const isDone = code === 0 && Number(pass) + Number(skip) > 0
   const failed = isDone ? Number(fail) : Math.max(1, Number(fail))
+  const skipped = [...output.matchAll(/^\s*ok \d+ - .* # SKIP (.*)$/gm)].map(([, reason]) => reason)
+  const told = [...new Set(skipped)].map((reason) => `    skipped: ${reason}\n`).join('')
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(
-    `${failed > 0 ? `${output}\nnot ok` : 'ok'} ${relative(here, path)}: ${pass} passed, ${failed} failed, ${seconds} s\n`,
+    `${failed > 0 ? `${output}\nnot ok` : 'ok'} ${relative(here, path)}: ${pass} passed, ${failed} failed, ${seconds} s\n${told}`,
   )
   return { passed: Number(pass), failed }
 }
