@@ -1,6 +1,10 @@
 import t from 'tap'
-import { publicId } from '../../packages/contract/identity.ts'
-import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
+import { derivedId, publicId } from '../../packages/contract/identity.ts'
+import {
+  paymentIntent,
+  type PaymentIntentCommands,
+} from '../../packages/domain/payment-intents/payment-intent.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
 import { orange } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -46,6 +50,33 @@ t.test('an intent from when there was a rail is not confirmed, and nothing is se
   const refused = await service.post(path, orange(), { key: service.liveKey })
   t.match(refused, { status: 503, body: { code: 'IKW-TRANSFER-010', retryable: false } })
   t.equal((await store.readStream(`payment_intent-${id}`, 0)).length, 1, 'nothing was written down')
+})
+
+t.test('a payment from when there was a rail is not refunded, and nothing of it is set aside', async (t) => {
+  const { executor, newId, reads, store } = service.service.runtime.dependencies
+  const { merchant_id: merchant } = service.service.credentials
+  const id = newId()
+  const envelope = { merchant, livemode: true, actor: 'test', correlation: id }
+  const send = (command: Message<PaymentIntentCommands>) =>
+    executor.send(paymentIntent, id, command, envelope)
+  const nothing = { payerCountry: null, railCountry: null, description: null, customer: null, metadata: {} }
+  const data = { amount: 5_000, currency: 'XOF', transactionCountry: 'SN', ...nothing }
+  await send({ type: 'CreateIntent', data })
+  const method = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000001' } as const
+  const pages = { preferredFlow: null, returnUrl: null, statusPages: service.url }
+  await send({ type: 'ConfirmIntent', data: { method, ...pages } })
+  const operationId = derivedId(id, 'confirmation 1')
+  await send({ type: 'CompletePayment', data: { operationId } })
+  await reads.reached(await store.head(), 10_000)
+  const path = `/api/v1/merchant/payments/${publicId('pay', id)}`
+  const refusal = { status: 503, body: { code: 'IKW-TRANSFER-010', retryable: false } }
+  const before = await store.readStream(`payment_intent-${id}`, 0)
+  for (const asked of [{}, { amount: 1_000 }]) {
+    const headers = { 'idempotency-key': newId() }
+    t.match(await service.post(`${path}/refund`, asked, { key: service.liveKey, headers }), refusal)
+  }
+  t.strictSame(await store.readStream(`payment_intent-${id}`, 0), before)
+  t.match(await service.get(path, { key: service.liveKey }), { status: 200, body: { can_refund: true } })
 })
 
 t.test('sandbox works', async (t) => {
