@@ -21,9 +21,12 @@ async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
   const signed = await startWithMerchants(bench, 'bench_signed')
   const bare = await startWithMerchants(bench, 'bench_bare', { standingBy: ['notary', 'auditor'] })
+  let behind = 0
   const run = async ({ service, keys }: MerchantService, times: Times) => {
     const plan = { flow: 'payout', keys } as const
     const result = await generator.run({ port: service.port, connections, plan, ...times })
+    // At the end of the load, when it has been behind for longest.
+    if (service === signed.service) behind = Math.max(behind, await service.auditAge())
     await service.settled()
     return result
   }
@@ -40,7 +43,9 @@ async function prepare(bench: Bench): Promise<Contest> {
     },
     peer: async () => measured(await run(bare, scale)),
     check: () => checkAfterwards(signed.database, { event: 'PayoutRequested', units }),
-    note: () => `${signed.keys.length} merchants each; notary and auditor of the other service stand by`,
+    note: () =>
+      `${signed.keys.length} merchants each; notary and auditor of the other service stand by; ` +
+      `new events were audited within ${behind.toFixed(1)} s`,
     close: async () => void (await Promise.all([signed.close(), bare.close()])),
   }
 }

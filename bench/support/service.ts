@@ -21,6 +21,8 @@ export interface BenchService extends Usage {
   settled(lookEveryMs?: number): Promise<number>
   /** How late its consumers were so far; only the whole service tells. */
   delays(): Promise<Delays>
+  /** Since when its auditor has not compared what was signed, in seconds. */
+  auditAge(): Promise<number>
   close(): Promise<void>
 }
 
@@ -41,7 +43,10 @@ export async function startService(
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
   const log = database.eventStore && (await openLog(database))
   const { pid = 0 } = child
-  return { port, pid, ...usageOf(pid), settled, delays: () => delaysOf(healthPort), close }
+  const told = async () => (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()
+  const delays = async () => delaysIn(await told())
+  const auditAge = async () => Number(/^audit_new_events_age_seconds (\S+)$/m.exec(await told())?.[1])
+  return { port, pid, ...usageOf(pid), settled, delays, auditAge, close }
 
   /** The log stands still, and every consumer has reached its end. */
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {
@@ -68,8 +73,4 @@ export async function startService(
     await log?.close()
     await endChild(child)
   }
-}
-
-async function delaysOf(healthPort: number): Promise<Delays> {
-  return delaysIn(await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text())
 }
