@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { publicId } from '../../packages/contract/identity.ts'
 import { idPrefixes } from '../../packages/domain/index.ts'
+import { recordOf } from '../../packages/domain/payment-intents/late-words.ts'
 import { isLateRefunded } from '../../packages/domain/payment-intents/late-refunds.ts'
 import { failPayment } from '../../packages/domain/payment-intents/operator-answer.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
@@ -103,7 +104,9 @@ const refunds: Kind<RequestedRefund> = {
     },
     fail: {
       does: 'the provider has not paid it back and never will: its amount is given back',
-      orders: (id, _, message) => {
+      orders: (id, { status }, message) => {
+        const data = { word: 'failed', isConfirmed: true } as const
+        if (status === 'succeeded') return [to(refund, id, { type: 'ContradictRefund', data })]
         return [to(refund, id, { type: 'FailRefund', data: { code: 'could_not_process', message } })]
       },
     },
@@ -125,8 +128,11 @@ const payments: Kind<CreatedIntent> = {
       },
     },
     fail: {
-      does: 'the payer has not paid and never will',
+      does: 'the payer has not paid and never will; a payment that is booked here is taken back',
       orders: (id, intent, message) => {
+        const data = { operationId: operationOf(intent), word: 'failed', isConfirmed: true } as const
+        if (recordOf(intent, data.operationId))
+          return [to(paymentIntent, id, { type: 'ContradictPayment', data })]
         return [to(paymentIntent, id, failPayment(operationOf(intent), 'processing_error', message))]
       },
     },

@@ -51,6 +51,27 @@ t.test('support settles and fails payouts with a name and a reason', async (t) =
   t.equal(await status(paid), 'failed')
 })
 
+t.test('a payment that is booked, and was never made, is taken back', async (t) => {
+  const asked = { amount: 20_000, currency: 'XOF', transaction_country: 'SN' }
+  const intent = String((await service.post('/api/v1/payment-intents', asked)).body['id'])
+  const payment_method = {
+    type: 'mobile_money',
+    mobile_money: { operator: 'wave', msisdn: '+221770000042', country: 'SN' },
+  }
+  await service.post(`/api/v1/payment-intents/${intent}/confirm`, { payment_method })
+  await service.post('/api/test/mobile-money/callback', { payment_intent_id: intent, status: 'succeeded' })
+  const shown = () => service.get(`/api/v1/payment-intents/${intent}`)
+  await eventually(shown, ({ body }) => body['status'] === 'succeeded')
+  t.match(await run('awa', 'payments', 'fail', intent), { code: 0, stdout: /done/ })
+  await eventually(shown, ({ body }) => body['status'] === 'failed')
+  const stream = `payment_intent-${identity(intent, 'pi')!}`
+  const events = await service.service.runtime.dependencies.store.readStream(stream, 0)
+  t.match(
+    events.find(({ type }) => type === 'PaymentIntentResultContradicted'),
+    { data: { word: 'failed', remedy: 'take_back' } },
+  )
+})
+
 t.test('a large payout takes two names', async (t) => {
   const id = await pay(500_000)
   t.match(await run('awa', 'payouts', 'fail', id), { code: 0, stdout: /second name/ })

@@ -162,7 +162,9 @@ export async function numberOf(
   id: string,
   state: Invoice,
 ): Promise<number | null> {
-  if (state.status === 'none' || state.status === 'draft' || state.status === 'void') return null
+  if (state.status === 'none' || state.status === 'draft') return null
+  // It may have been voided before it had one, and gets none any more.
+  if (state.status === 'void') return (await invoiceOf(request, id)).number
   for (let look = 1; look < looksForNumber; look++) {
     const { number } = await invoiceOf(request, id)
     if (number !== null) return number
