@@ -10,7 +10,7 @@ import { registerUsers } from '../support/users.ts'
 
 export const signInFlood: Row = {
   name: 'sign-in-flood',
-  ours: 'median latency of GET /api/v1/balance by API key, 100 a second, while 48 connections sign in as fast as they can',
+  ours: '99th percentile of GET /api/v1/balance by API key, 100 a second, while 300 sign-ins a second come on 96 connections, more than may wait',
   peer: 'the same while nobody signs in',
   unit: 'ms',
   target: { most: 2 },
@@ -18,8 +18,8 @@ export const signInFlood: Row = {
 }
 
 const users = 50
-/** Fewer than may wait, so that none is refused. */
-const flooding = { connections: 48 }
+/** More than may wait, at some times the rate at which passwords are looked at: most are refused. */
+const flooding = { connections: 96, perSecond: 300 }
 const reading = { connections: 16, perSecond: 100 }
 
 async function prepare(bench: Bench): Promise<Contest> {
@@ -33,7 +33,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   const read = (times: Times) =>
     generator.run({ port, ...reading, plan: { flow: 'get', path: '/api/v1/balance', keys }, ...times })
   const signIn = (times: Times) =>
-    flood.run({ port, ...flooding, plan: { flow: 'sign-in', accounts }, ...times })
+    flood.run({ port, ...flooding, plan: { flow: 'sign-in', accounts, mayBeRefused: true }, ...times })
   const flooded = async (times: Times): Promise<LoadResult> => {
     const [result, { perSecond }] = await Promise.all([read(times), signIn(times)])
     all.signIns.push(perSecond)
@@ -48,8 +48,8 @@ async function prepare(bench: Bench): Promise<Contest> {
     ours: async () => latency(await flooded(scale), all.flooded),
     peer: async () => latency(await read(scale), all.calm),
     note: () =>
-      `${number(median(all.signIns))} sign-ins a second meanwhile; the 99th percentile was ` +
-      `${p99Of(all.flooded)} ms, and ${p99Of(all.calm)} ms without them`,
+      `${number(median(all.signIns))} sign-ins a second were answered meanwhile, let in or refused; the median ` +
+      `was ${medianOf(all.flooded)} ms, and ${medianOf(all.calm)} ms without them`,
     async close() {
       await flood.close()
       await close()
@@ -60,9 +60,9 @@ async function prepare(bench: Bench): Promise<Contest> {
 function latency(result: LoadResult, kept: LoadResult[]): Measured {
   kept.push(result)
   const { p50Ms, p99Ms, cpuPercent } = result
-  return { value: p50Ms, p50Ms, p99Ms, generatorPercent: cpuPercent }
+  return { value: p99Ms, p50Ms, p99Ms, generatorPercent: cpuPercent }
 }
 
-function p99Of(results: readonly LoadResult[]): string {
-  return number(median(results.map(({ p99Ms }) => p99Ms)))
+function medianOf(results: readonly LoadResult[]): string {
+  return number(median(results.map(({ p50Ms }) => p50Ms)))
 }

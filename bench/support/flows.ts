@@ -28,7 +28,7 @@ export type FlowPlan =
   | ({ readonly flow: 'list'; readonly statuses: readonly string[] } & Merchants)
   /** Each of these keys, or access tokens of users, in turn. */
   | ({ readonly flow: 'get'; readonly path: string } & Merchants)
-  | ({ readonly flow: 'sign-in' } & Accounts)
+  | ({ readonly flow: 'sign-in'; readonly mayBeRefused?: true } & Accounts)
   | TemplatePlan
   | { readonly flow: 'nothing' }
 
@@ -111,11 +111,12 @@ function getFlow({ keys, path }: Merchants & { readonly path: string }): Flow {
   }
 }
 
-function signInFlow({ accounts }: Accounts): Flow {
+function signInFlow({ accounts, mayBeRefused }: Accounts & { readonly mayBeRefused?: true }): Flow {
   let count = 0
   return function* () {
     const { email, password } = accounts[count++ % accounts.length]!
-    expect(yield post('', '/api/v1/auth/login', { email, password }), 200)
+    const answer = yield post('', '/api/v1/auth/login', { email, password })
+    expect(answer, mayBeRefused && answer.status === 503 ? 503 : 200)
   }
 }
 
