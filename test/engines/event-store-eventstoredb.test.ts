@@ -182,17 +182,6 @@ t.test('given many newer events of the server, when the head is read, then it is
   t.equal(await store.head(), position)
 })
 
-t.test('given an event of another program, when it is read, then that is said', async (t) => {
-  const { peer, store } = await peerAndStore(t)
-  const stream = newStream(newCategory())
-  const { id } = newEvent()
-  const data = Buffer.from('text')
-  const event = { id, type: 'Foreign', contentType: 'application/octet-stream', data, metadata: data }
-  peer.log.append(stream, noStream, [event])
-  const message = `${stream} holds the event ${id} of type Foreign, which this service has not written`
-  await t.rejects(store.readStream(stream, 0), { name: 'DamagedStreamError', message })
-})
-
 t.test(
   'given an event of another program, when it is asked for by its position, then there is none',
   async (t) => {

@@ -23,14 +23,18 @@ export interface TwoApis {
   start(name: ServiceName, port?: number): ServiceApart
 }
 
-/** Two processes that answer requests, on one database. */
-export async function startTwoApis(t: Test, runtimeAheadMs = 0): Promise<TwoApis> {
+/** Two processes that answer requests, on one database. `places`: engines besides. */
+export async function startTwoApis(
+  t: Test,
+  runtimeAheadMs = 0,
+  places: Readonly<Record<string, string>> = {},
+): Promise<TwoApis> {
   const { url } = await testDatabase(t)
   const dataDirectory = temporaryDirectory(t)
   // A client of this service knows the issuer of its tokens, not which process signs them.
   const settings = {
     ...{ POSTGRES_URL: url, DATA_DIR: dataDirectory, BASE_URL: 'https://pay.example' },
-    ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'error' },
+    ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'error', ...places },
   }
   const start = (name: ServiceName, port = 0) =>
     new ServiceApart(t, name, { ...settings, PORT: String(port) })

@@ -13,10 +13,12 @@ import { AppendLane } from './append-lane.ts'
 import type { ProposedEvent } from './append-messages.ts'
 import type { Calls } from './calls.ts'
 import { refusalOfAppend, type AppendRefusal } from './errors.ts'
-import { proposedEvents, safePosition } from './events.ts'
+import { proposedEvents, safePosition, withRevision } from './events.ts'
 import type { History } from './history.ts'
 import type { IntactStreams } from './intact-streams.ts'
+import type { OwnStreams } from './own-streams.ts'
 import type { Reader } from './reader.ts'
+import type { RevisionOffsets } from './revision-offsets.ts'
 import type { SeenLog } from '../seen-log.ts'
 import type { StreamNames } from './stream-names.ts'
 
@@ -25,8 +27,10 @@ export interface AppenderOptions {
   readonly names: StreamNames
   readonly history: Pick<History, 'positionOf'>
   readonly intact: IntactStreams
-  /** Distinguishes a repeated append from a conflict. */
-  readonly reader: Pick<Reader, 'ownedBy' | 'stored' | 'requireSameLog'>
+  /** Distinguishes a repeated append from a conflict, and a conflict from what others have written. */
+  readonly own: Pick<OwnStreams, 'read'>
+  readonly offsets: RevisionOffsets
+  readonly reader: Pick<Reader, 'requireSameLog'>
   readonly seen: SeenLog
   /** How long an append may take before its outcome counts as unknown. */
   readonly timeoutMs: number
@@ -34,15 +38,19 @@ export interface AppenderOptions {
   readonly lanes: number
 }
 
-/** Position of the append's last event in the server's log; undefined when the server does not say. */
 export interface Written {
+  /** Of the append's last event, among ours. */
   readonly revision: number
+  /** Position of that event in the server's log; undefined when the server does not say. */
   readonly commit: number | undefined
 }
 
 const inFlightMax = 10_000
 /** A larger message breaks the call, and the appends of others with it. */
 const bytesMax = 8 * 1024 * 1024
+
+/** So often somebody else may have written in the moment before an append. */
+const attemptsMax = 10
 
 /** No stream has this many events. */
 const unreachedRevision = 2 ** 48
@@ -90,14 +98,22 @@ export class Appender {
     events: readonly ProposedEvent[],
   ): Promise<Written | undefined> {
     const lane = this.#lanes[this.#turn++ % this.#lanes.length]!
-    const onServer = this.#options.names.onServer(stream)
-    const outcome = await lane.append({ stream: onServer, expected, events })
+    const { names, offsets } = this.#options
+    const before = offsets.onServer(stream, expected)
+    const isMoved = before !== expected
+    const numbered = isMoved
+      ? events.map((event, index) => withRevision(event, expected + 1 + index))
+      : events
+    const append = { stream: names.onServer(stream), expected: before, events: numbered }
+    const outcome = await lane.append(append)
     if (outcome.kind === 'failed') {
       if (outcome.type === 'WrongExpectedVersion') return undefined
       throw failure(stream, outcome)
     }
-    requireSequel(stream, outcome.revision, expected + events.length)
-    return outcome
+    requireSequel(stream, outcome.revision, before + events.length)
+    const revision = expected + events.length
+    offsets.note(stream, { ours: revision, server: outcome.revision })
+    return { revision, commit: outcome.commit }
   }
 
   /** Throws when the user may not write: an append that can only be a conflict adds nothing. */
@@ -119,37 +135,60 @@ export class Appender {
   }
 
   async #append(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
-    const { history, intact } = this.#options
+    const { intact, offsets } = this.#options
     requireSmall(stream, events)
     if (expected === noStream) await intact.requireStill(stream)
     else if (!intact.has(stream)) await intact.require(stream)
-    const written = await this.write(stream, expected, events)
-    if (!written) return this.#readBack(stream, expected, events)
+    await this.#requireThere(stream, expected)
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      const before = offsets.onServer(stream, expected)
+      const written = await this.write(stream, expected, events)
+      const appended = written && this.#appended(stream, written, events)
+      const found = appended ?? (await this.#readBack(stream, expected, events))
+      if (found) return found
+      if (written || offsets.onServer(stream, expected) === before) break
+    }
+    throw new VersionConflictError(stream, expected)
+  }
+
+  /** What others have written must not be taken for the event of ours behind which this one belongs. */
+  async #requireThere(stream: string, expected: number): Promise<void> {
+    const { own, offsets } = this.#options
+    if (offsets.knows(stream, expected)) return
+    await own.read(stream, expected, 1)
+    if (!offsets.knows(stream, expected)) throw new VersionConflictError(stream, expected)
+  }
+
+  /** Undefined where the position is not known: what stands among copied events was written before them. */
+  #appended(stream: string, written: Written, events: readonly ProposedEvent[]): Appended | undefined {
+    const { history, seen } = this.#options
     const { revision, commit } = written
     const position = commit === undefined ? undefined : history.positionOf(safePosition(commit))
-    // What stands among copied events was written before they were copied.
-    if (position === undefined) return this.#readBack(stream, expected, events)
-    this.#options.seen.note({ stream, revision, position, id: events.at(-1)!.id })
+    if (position === undefined) return undefined
+    seen.note({ stream, revision, position, id: events.at(-1)!.id })
     return { revision, position }
   }
 
   /**
    * The server usually recognises repeated appends by their event ids, but does not always know where they
-   * stand.
+   * stand. Undefined where no event of ours follows: if others have written, it is now known where we go on.
    */
-  async #readBack(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
+  async #readBack(
+    stream: string,
+    expected: number,
+    events: readonly ProposedEvent[],
+  ): Promise<Appended | undefined> {
     const found = await this.#read(stream, { from: expected + 1, count: events.length })
+    const last = found.at(-1)
+    if (!last) return undefined
     const isSame = found.every(({ id }, index) => id === events[index]?.id.toLowerCase())
-    const last = found.length === events.length && isSame ? found.at(-1) : undefined
-    const stored = last && this.#options.reader.stored(last)
-    if (!stored) throw new VersionConflictError(stream, expected)
-    requireSequel(stream, stored.revision, expected + events.length)
-    return { revision: stored.revision, position: stored.position }
+    if (found.length !== events.length || !isSame) throw new VersionConflictError(stream, expected)
+    return { revision: last.revision, position: last.position }
   }
 
-  async #read(stream: string, part: { readonly from: number; readonly count: number }) {
+  async #read(stream: string, { from, count }: { readonly from: number; readonly count: number }) {
     try {
-      return (await this.#options.reader.ownedBy(stream, part)) ?? []
+      return (await this.#options.own.read(stream, from, count)) ?? []
     } catch (error) {
       if (error instanceof DamagedStreamError) throw error
       throw new OutcomeUnknownError(stream, error)

@@ -25,6 +25,11 @@ export function copiedEvent({ id, type, data, metadata, position }: StoredEvent)
   return { id, type, data: JSON.stringify(data), metadata: JSON.stringify({ ...metadata, position }) }
 }
 
+/** The same event with the revision that it has among ours, where the server's is another. */
+export function withRevision(event: ProposedEvent, revision: number): ProposedEvent {
+  return { ...event, metadata: `{"revision":${revision},${event.metadata.slice(1)}` }
+}
+
 /** One of our events as the service knows it; undefined when this service has not written it. */
 export function storedEvent(
   { stream: onServer, revision, commit, id, type, ...content }: ServerEvent,
@@ -36,9 +41,17 @@ export function storedEvent(
   const data = parsed(content.data)
   if (!isObject(data)) return undefined
   const position = history.positionOf(safePosition(commit), written.position)
-  if (position === undefined) return undefined
-  const metadata = 'position' in written ? withoutPosition(written) : written
-  return { stream, revision, id, type, data, position, metadata }
+  const own = ownRevision(revision, written.revision)
+  if (position === undefined || own === undefined) return undefined
+  const isAsGiven = !('position' in written || 'revision' in written)
+  return { stream, revision: own, id, type, data, position, metadata: isAsGiven ? written : asGiven(written) }
+}
+
+/** Others can only have moved it towards the end of the stream. */
+function ownRevision(onServer: number, claimed: unknown): number | undefined {
+  if (claimed === undefined) return onServer
+  const isPossible = Number.isSafeInteger(claimed) && (claimed as number) >= 0
+  return isPossible && (claimed as number) <= onServer ? (claimed as number) : undefined
 }
 
 /** The log would have to exceed 8 PiB before a position was too large for a number. */
@@ -47,10 +60,14 @@ export function safePosition(commit: number): number {
   return commit
 }
 
-/** `position` is that of an event that was copied from another store. */
-type StoredMetadata = EventMetadata & { readonly position?: unknown }
+type StoredMetadata = EventMetadata & {
+  /** That of an event that was copied from another store. */
+  readonly position?: unknown
+  /** Among ours, where others have written before into the same stream. */
+  readonly revision?: unknown
+}
 
-function withoutPosition({ position, ...metadata }: StoredMetadata): EventMetadata {
+function asGiven({ position, revision, ...metadata }: StoredMetadata): EventMetadata {
   return metadata
 }
 

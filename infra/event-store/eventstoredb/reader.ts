@@ -18,9 +18,11 @@ import {
 } from './errors.ts'
 import { safePosition, storedEvent } from './events.ts'
 import type { History } from './history.ts'
-import { foreignEventProblem, gapProblem, type PassedOver } from './passed-over.ts'
+import type { OwnStreams } from './own-streams.ts'
+import type { PassedOver } from './passed-over.ts'
 import type { SeenEvent, SeenLog } from '../seen-log.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
+import type { RevisionOffsets } from './revision-offsets.ts'
 import { readLog, readNewest, readStream, type LogPage } from './requests.ts'
 import { SearchedLog, startOf, type Searched } from './searched-log.ts'
 import { hiddenBy, irregularityOf } from './stream-metadata.ts'
@@ -34,7 +36,6 @@ const eventsPerPage = 5_000
 const pageForOne = 2
 /** Of what others have written behind our newest event. */
 const headPageMax = 1_000
-const everything = Number.MAX_SAFE_INTEGER
 
 type Events = readonly StoredEvent[]
 type ReadReq = Parameters<Calls['read']>[0]
@@ -44,6 +45,8 @@ export interface ReaderOptions {
   readonly names: StreamNames
   readonly history: Pick<History, 'positionOf' | 'commitBefore'>
   readonly passedOver: PassedOver
+  readonly own: OwnStreams
+  readonly offsets: RevisionOffsets
   readonly seen: SeenLog
 }
 
@@ -62,21 +65,17 @@ export class Reader {
     })
   }
 
-  /** Throws DamagedStreamError when part of it is missing, or somebody else has written to it. */
+  /** Throws DamagedStreamError when part of it is missing. */
   async readStream(stream: string, from: number, limit = Infinity): Promise<Events> {
     if (limit <= 0 || stream === '') return []
     await this.requireSameLog()
-    const start = Math.max(0, from)
-    const found = await this.ownedBy(stream, { from: start, count: Math.min(limit, everything) })
-    if (found === undefined && start > 0)
-      throw new DamagedStreamError({ stream, problem: `is gone, although it had ${start} events` })
-    // The server knows the stream, so it has had events.
-    if (found?.length === 0 && start === 0)
-      throw new DamagedStreamError({ stream, problem: 'shows none of its events' })
-    return (found ?? []).map((event, index) => this.#expected(stream, start + index, event))
+    const found = await this.#options.own.read(stream, Math.max(0, from), limit)
+    if (found === undefined && from > 0)
+      throw new DamagedStreamError({ stream, problem: `is gone, although it had ${from} events` })
+    return found ?? []
   }
 
-  /** As the server has them; undefined when there is no such stream. */
+  /** As the server has and numbers them; undefined when there is no such stream. */
   async ownedBy(
     stream: string,
     { from, count }: { readonly from: number; readonly count: number },
@@ -196,6 +195,21 @@ export class Reader {
     return [...newest].flatMap(([stream, metadata]) => irregularityOf(stream, metadata) ?? [])
   }
 
+  /** Learns from the server's whole log where others have written into our streams. */
+  async learnOffsets(): Promise<void> {
+    const { names, offsets } = this.#options
+    const foreign = new Map<string, number>()
+    for await (const event of this.#all(names.filter({}))) {
+      const stream = names.ours(event.stream)
+      // That which deletes a stream has the greatest possible revision.
+      if (stream === undefined || !Number.isSafeInteger(event.revision)) continue
+      const count = (foreign.get(stream) ?? 0) + (this.stored(event) ? 0 : 1)
+      if (count === 0) continue
+      foreign.set(stream, count)
+      offsets.note(stream, { ours: event.revision - count, server: event.revision })
+    }
+  }
+
   /** Throws when the server has lost events that this process has seen. */
   requireSameLog(): Promise<void> {
     return this.#options.seen.requireIfInDoubt((newest) => this.#has(newest))
@@ -205,9 +219,9 @@ export class Reader {
   async #has({ stream, revision, position, id }: SeenEvent): Promise<boolean> {
     try {
       // First, because a scavenge removes a stream that was deleted for ever from the log as well.
-      const [event] = (await this.ownedBy(stream, { from: revision, count: 1 })) ?? []
+      const event = await this.#options.own.find(stream, revision)
       if ((await this.#newest()).position < position) return false
-      if (event?.revision === revision) return event.id === id
+      if (event) return event.id === id
       const metadata = await this.metadataOf(stream)
       return metadata !== undefined && hiddenBy(metadata) !== undefined
     } catch (error) {
@@ -226,14 +240,6 @@ export class Reader {
   stored(event: ServerEvent): StoredEvent | undefined {
     const stored = storedEvent(event, this.#options)
     if (!stored) this.#options.passedOver.add(this.#options.names.ours(event.stream) ?? event.stream, event)
-    return stored
-  }
-
-  #expected(stream: string, revision: number, event: ServerEvent): StoredEvent {
-    if (event.revision !== revision)
-      throw new DamagedStreamError({ stream, problem: gapProblem(event.revision, revision) })
-    const stored = this.stored(event)
-    if (!stored) throw new DamagedStreamError({ stream, problem: foreignEventProblem(event) })
     return stored
   }
 

@@ -13,7 +13,9 @@ import { History } from './history.ts'
 import { IntactStreams } from './intact-streams.ts'
 import { LiveTail } from './live-tail.ts'
 import { PassedOver } from './passed-over.ts'
+import { OwnStreams } from './own-streams.ts'
 import { Reader } from './reader.ts'
+import { RevisionOffsets } from './revision-offsets.ts'
 import { SeenLog, type LogWentBackError } from '../seen-log.ts'
 import { StreamNames } from './stream-names.ts'
 
@@ -42,6 +44,8 @@ export interface EventStoreDb extends EventStore {
   readonly history: History
   /** Gives the history an id if it has none: the first time a service starts on this store. */
   beginHistory(id: string): Promise<void>
+  /** Learns where others have written into our streams, so that `write` needs to look at none of them. */
+  learnOffsets(): Promise<void>
   /** Writes events as they are; undefined when the stream is elsewhere. */
   write(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Written | undefined>
 }
@@ -94,12 +98,19 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
       throw new VersionConflictError(names.history, expected)
     },
   })
-  const reader = new Reader({ calls, names, history, passedOver, seen })
+  const offsets = new RevisionOffsets()
+  const own: OwnStreams = new OwnStreams({
+    read: (stream, part) => reader.ownedBy(stream, part),
+    stored: (event) => reader.stored(event),
+    offsets,
+  })
+  const reader = new Reader({ calls, names, history, passedOver, own, offsets, seen })
   const intact = new IntactStreams({ metadataOf: (stream) => reader.metadataOf(stream), shortLived })
-  const appender = new Appender({ calls, names, history, intact, reader, seen, timeoutMs, lanes })
+  const parts = { calls, names, history, reader, seen }
+  const appender = new Appender({ ...parts, intact, own, offsets, timeoutMs, lanes })
   const recent = new RecentEvents(reader)
-  const tail = new LiveTail({ calls, names, reader, seen, recent })
-  return { calls, names, passedOver, history, reader, intact, appender, recent, tail }
+  const tail = new LiveTail({ ...parts, recent })
+  return { ...parts, passedOver, intact, appender, recent, tail }
 }
 
 function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
@@ -122,6 +133,7 @@ function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
     close,
     history,
     beginHistory: (id) => history.begin(id),
+    learnOffsets: () => reader.learnOffsets(),
     write: (stream, expected, events) => appender.write(stream, expected, events),
   }
 

@@ -19,6 +19,7 @@ type TargetOptions = Pick<EventStoreDbOptions, 'url' | 'prefix' | 'categories'>
  */
 export async function openEventStoreDbTarget(options: TargetOptions): Promise<HistoryTarget> {
   const store = await openEventStoreDb({ ...options, appendTimeoutMs, lanes: 1 })
+  await store.learnOffsets()
   const { history } = store
   return {
     store,

@@ -1,0 +1,119 @@
+import { DamagedStreamError, type StoredEvent } from '../../../packages/kernel/ports.ts'
+import { gapProblem } from './passed-over.ts'
+import type { ServerEvent } from './read-messages.ts'
+import type { RevisionOffsets, StreamPlace } from './revision-offsets.ts'
+
+/** Events per page once others' events stand between ours. */
+const eventsPerPage = { least: 100, most: 5_000 }
+const everything = Number.MAX_SAFE_INTEGER
+
+type Events = readonly StoredEvent[]
+
+interface Part {
+  readonly from: number
+  readonly count: number
+}
+
+export interface OwnStreamsOptions {
+  /** Reads by the server's revisions; undefined when there is no such stream. */
+  readonly read: (stream: string, part: Part) => Promise<readonly ServerEvent[] | undefined>
+  /** Undefined for an event that this service has not written. */
+  readonly stored: (event: ServerEvent) => StoredEvent | undefined
+  readonly offsets: RevisionOffsets
+}
+
+/** Streams by our own revisions: what others have written into them is passed over. */
+export class OwnStreams {
+  readonly #options: OwnStreamsOptions
+
+  constructor(options: OwnStreamsOptions) {
+    this.#options = options
+  }
+
+  /** Undefined when there is no such stream. Throws DamagedStreamError when an event is missing. */
+  async read(stream: string, from: number, limit: number): Promise<Events | undefined> {
+    const { stored, offsets } = this.#options
+    const walk = new Walk(stream, { from, limit, place: offsets.placeOf(stream, from - 1) })
+    let next = offsets.onServer(stream, from - 1) + 1
+    for await (const page of this.#pages(stream, next, limit)) {
+      if (!page) return undefined
+      // The server knows the stream, so it has had events.
+      if (page.length === 0 && next === 0)
+        throw new DamagedStreamError({ stream, problem: 'shows none of its events' })
+      for (const event of page) {
+        requireNext(stream, event.revision, next++)
+        if (!walk.isDone) walk.take(event.revision, stored(event))
+      }
+      if (walk.isDone) break
+    }
+    if (walk.place) offsets.note(stream, walk.place)
+    return walk.found
+  }
+
+  /** Our event of this revision, whatever of the stream is missing besides. */
+  async find(stream: string, revision: number): Promise<StoredEvent | undefined> {
+    const { stored, offsets } = this.#options
+    for await (const page of this.#pages(stream, offsets.onServer(stream, revision - 1) + 1, 1)) {
+      for (const event of page ?? []) {
+        const own = stored(event)
+        if (own && own.revision >= revision) return own.revision === revision ? own : undefined
+      }
+    }
+    return undefined
+  }
+
+  async *#pages(stream: string, start: number, first: number) {
+    for (let [from, count] = [start, Math.min(first, everything)]; ; count = more(count)) {
+      const page = await this.#options.read(stream, { from, count })
+      yield page
+      if (!page || page.length < count) return
+      from = page.at(-1)!.revision + 1
+    }
+  }
+}
+
+function more(count: number): number {
+  return Math.min(Math.max(2 * count, eventsPerPage.least), eventsPerPage.most)
+}
+
+interface WalkOptions {
+  readonly from: number
+  readonly limit: number
+  /** Where the walk starts; undefined when our revision there is not known yet. */
+  readonly place: StreamPlace | undefined
+}
+
+/** Goes along a stream and counts ours. */
+class Walk {
+  readonly found: StoredEvent[] = []
+  place: StreamPlace | undefined
+  readonly #stream: string
+  readonly #options: WalkOptions
+
+  constructor(stream: string, options: WalkOptions) {
+    this.#stream = stream
+    this.#options = options
+    this.place = options.place
+  }
+
+  get isDone(): boolean {
+    return this.found.length >= this.#options.limit
+  }
+
+  take(server: number, own: StoredEvent | undefined): void {
+    const { place } = this
+    if (!own) {
+      if (place) this.place = { ours: place.ours, server }
+      return
+    }
+    const { from } = this.#options
+    // What others have written before may have moved ours towards the end, never towards the start.
+    requireNext(this.#stream, own.revision, place ? place.ours + 1 : Math.min(own.revision, from))
+    this.place = { ours: own.revision, server }
+    if (own.revision >= from) this.found.push(own)
+  }
+}
+
+function requireNext(stream: string, revision: number, expected: number): void {
+  if (revision !== expected) throw new DamagedStreamError({ stream, problem: gapProblem(revision, expected) })
+}
