@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
 import t, { type Test } from 'tap'
 import { kafkaBus, openBrokers, topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
+import { groupIdOf } from '../../infra/event-bus/kafka-gaps.ts'
 import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
 import { freePort, newClusterId, startBroker } from '../../infra/kafka/broker.ts'
 import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
@@ -57,6 +58,15 @@ async function send(values: readonly string[]): Promise<readonly string[]> {
   const [sent] = await producer.send({ topic, messages: values.map((value) => ({ key: 'one', value })) })
   await producer.disconnect()
   return values.map((_, index) => `${topic}/${sent!.partition}/${Number(sent!.baseOffset) + index}`)
+}
+
+/** Where the broker knows a group to be, in each partition; -1 where it does not. */
+async function committed(group: string): Promise<readonly number[]> {
+  const admin = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  const [known] = await admin.fetchOffsets({ groupId: groupIdOf(group), topics: [topic] })
+  await admin.disconnect()
+  return known!.partitions.map(({ offset }) => Number(offset))
 }
 
 eventBusSuite(t, { open })
@@ -197,6 +207,10 @@ t.test('a group that the broker knows, and the journal does not, goes on where i
   await before.until(200)
   await publish(bus, events)
   await before.until(400)
+  await eventually(
+    () => committed(group),
+    (offsets) => offsets.length === 12 && offsets.every((offset) => offset >= 0),
+  )
   await first.close()
   await pool.query('delete from bus_journal where consumers = $1', [group])
   const after = counting(events)

@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import express, { Router, type Express, type Request, type Response } from 'express'
 import { Refusal } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
+import { PasswordsBusyError } from '../../../packages/kernel/credential-ports.ts'
 import { ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
 import type { Metrics } from '../../composition/metrics.ts'
 import { handle, type Api } from './handle.ts'
@@ -154,10 +155,13 @@ async function serve(api: Api, { route, request, response, metrics }: RequestCon
   metrics.observe(route.operation, response.statusCode, performance.now() - started)
 }
 
+/** Somebody asks for more than a fair share, or all do: thousands of lines a second would say nothing else. */
+const greedy = [ShareExhaustedError, PasswordsBusyError]
+
 /** What the client is told of it. Whatever is no refusal has failed, and is logged; greed is no failure. */
 function refusalAfter({ dependencies }: Api, response: Response, error: unknown): Refusal {
   const refusal = asRefusal(error)
-  if (refusal !== error && !(error instanceof ShareExhaustedError))
+  if (refusal !== error && !greedy.some((kind) => error instanceof kind))
     dependencies.log.error({ error, request: response.locals['requestId'] as string }, 'request failed')
   return refusal
 }
