@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
 import t, { type Test } from 'tap'
 import { kafkaBus, openBrokers, topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
-import { groupIdOf } from '../../infra/event-bus/kafka-gaps.ts'
 import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
 import { freePort, newClusterId, startBroker } from '../../infra/kafka/broker.ts'
 import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
@@ -20,7 +19,7 @@ import {
 import { killBroker } from '../support/broker-process.ts'
 import { testCertificate } from '../support/certificate.ts'
 import { eventually } from '../support/eventually.ts'
-import { deleteMessages, startTestBroker, testBroker } from '../support/kafka.ts'
+import { committed, deleteMessages, startTestBroker, testBroker } from '../support/kafka.ts'
 import { brokerJars } from '../support/root.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { allHappened, webhookFixture } from '../support/webhooks.ts'
@@ -58,15 +57,6 @@ async function send(values: readonly string[]): Promise<readonly string[]> {
   const [sent] = await producer.send({ topic, messages: values.map((value) => ({ key: 'one', value })) })
   await producer.disconnect()
   return values.map((_, index) => `${topic}/${sent!.partition}/${Number(sent!.baseOffset) + index}`)
-}
-
-/** Where the broker knows a group to be, in each partition; -1 where it does not. */
-async function committed(group: string): Promise<readonly number[]> {
-  const admin = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING }).admin()
-  await admin.connect()
-  const [known] = await admin.fetchOffsets({ groupId: groupIdOf(group), topics: [topic] })
-  await admin.disconnect()
-  return known!.partitions.map(({ offset }) => Number(offset))
 }
 
 eventBusSuite(t, { open })

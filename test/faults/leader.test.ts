@@ -18,6 +18,7 @@ t.test('each change of the leader sends everybody there, and back again', async 
     while (isAtWork) await untilItWorks(() => writer.append(newStream(newCategory()), noStream, newEvents(1)))
   }
   const working = write()
+  t.teardown(() => (isAtWork = false))
   for (let turn = 1; turn <= turns; turn++) {
     const before = engine.callsElsewhere()
     await Promise.all([engine.changeLeader(), untilItWorks(() => reader.readStream(stream, 0))])

@@ -1,6 +1,7 @@
 import { Kafka, logLevel } from 'kafkajs'
 import file, { type Test } from 'tap'
 import { topic } from '../../infra/event-bus/kafka.ts'
+import { groupIdOf } from '../../infra/event-bus/kafka-gaps.ts'
 import type { Broker, SecuredListener } from '../../infra/kafka/broker.ts'
 import { brokerProcess } from './broker-process.ts'
 import { temporaryDirectory } from './postgres.ts'
@@ -36,4 +37,13 @@ export async function deleteMessages(): Promise<void> {
   const partitions = offsets.map(({ partition, high }) => ({ partition, offset: high }))
   await admin.deleteTopicRecords({ topic, partitions })
   await admin.disconnect()
+}
+
+/** Where the broker knows a group to be, in each partition; -1 where it does not. */
+export async function committed(group: string): Promise<readonly number[]> {
+  const admin = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  const [known] = await admin.fetchOffsets({ groupId: groupIdOf(group), topics: [topic] })
+  await admin.disconnect()
+  return known!.partitions.map(({ offset }) => Number(offset))
 }

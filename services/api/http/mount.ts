@@ -155,7 +155,7 @@ async function serve(api: Api, { route, request, response, metrics }: RequestCon
   metrics.observe(route.operation, response.statusCode, performance.now() - started)
 }
 
-/** Somebody asks for more than a fair share, or all do: thousands of lines a second would say nothing else. */
+/** Somebody asks for more than a fair share: thousands of lines a second would say nothing else. */
 const greedy = [ShareExhaustedError, PasswordsBusyError]
 
 /** What the client is told of it. Whatever is no refusal has failed, and is logged; greed is no failure. */
