@@ -240,6 +240,7 @@ t.test('the wallet button, pressed again and again, pays once', async (t) => {
     fetch(`${service.url}${pathname}/invoices/${invoice}/wallet`, {
       method: 'POST',
       headers,
+      body: new URLSearchParams({ AtMost: '12500' }),
       redirect: 'manual',
     })
   const page = await visitor(t)
