@@ -35,6 +35,7 @@ const untold: Readonly<Record<string, string>> = {
   SignInMailRequested: 'what is mailed stands in the stream of the user',
   SignInCodeRequested: 'the same before there were purposes',
   SignInLinkRequested: 'the link stands in the stream of the user, if somebody has the address',
+  TokenKeyRetired: 'a key of the service: the sessions that end are told',
   SignInPassed: 'it takes the failure back, and the session is told in its place',
   TokenKeyMade: 'nobody’s',
   TokenKeyResealed: 'nobody’s',

@@ -27,10 +27,11 @@ type Change = (lines: readonly string[]) => readonly string[]
 export const flipped = (line: string) =>
   line.replace(/\\\\x(..)/, (_, byte: string) => `\\\\x${byte === '00' ? '01' : '00'}`)
 
-/** Takes out of its manifest what earlier versions did not write: a digest of the bookkeeping. */
+/** Takes out of its manifest what not everybody writes who writes a backup: the digests. */
 export function withoutDigest(backup: string): string {
   const file = join(backup, 'manifest.json')
-  const { bookkeeping: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  const whole = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  const { bookkeeping: _, sha256: __, ...manifest } = whole
   writeFileSync(file, JSON.stringify(manifest))
   return backup
 }
