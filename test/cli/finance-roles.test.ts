@@ -257,6 +257,10 @@ t.test('the embedded server asks a login for its password and lets it in nowhere
     await client.connect()
     return client.query('select count(*) from postings').finally(() => client.end())
   }
+  const own = new pg.Client(postgres.url)
+  await own.connect()
+  await own.end()
+  t.pass('and the service needs none, as before')
   t.ok(await signIn(password))
   await t.rejects(signIn('guessed'), /password authentication failed/)
   await t.rejects(signIn(password, 'postgres'), /pg_hba.conf rejects/)

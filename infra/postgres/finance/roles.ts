@@ -53,12 +53,22 @@ export async function grantReader(pool: pg.Pool, name: string): Promise<ReaderRo
     const rights = `login inherit connection limit ${connectionsMax}`
     const verifier = pg.escapeLiteral(scramVerifier(password))
     await connection.query(`alter role ${role} ${rights} password ${verifier}`)
-    // Who may end sessions of a role is only who has its rights.
-    await connection.query(`grant ${role} to current_user`)
+    if (!(await isSuperuser(connection))) await connection.query(`grant ${role} to current_user`)
     for (const [setting, value] of Object.entries(sessionSettings))
       await connection.query(`alter role ${role} set ${setting} = ${pg.escapeLiteral(value)}`)
   })
   return { name, password, leftToDo: await closeToReaders(pool) }
+}
+
+/**
+ * Who may end sessions of a role is only who has its rights. A superuser may anyway, and must be no member:
+ * the embedded server asks members of the readers' role for a password.
+ */
+async function isSuperuser(connection: pg.ClientBase): Promise<boolean> {
+  const { rows } = await connection.query<{ is: boolean }>(
+    'select rolsuper as is from pg_roles where rolname = current_user',
+  )
+  return rows[0]!.is
 }
 
 /** Ends a reader and its sessions; false when there is none of this name. */
@@ -83,7 +93,8 @@ export async function endIdleReaders(pool: pg.Pool, idleMs: number): Promise<num
   const { rowCount } = await pool.query(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
      where a.datname = current_database() and a.state in ('idle in transaction', 'idle in transaction (aborted)')
-       and a.state_change < now() - $1 * interval '1 millisecond' and ${isReader}`,
+       and a.state_change < now() - $1 * interval '1 millisecond' and ${isReader}
+       and pg_has_role(a.usesysid, 'usage')`,
     [idleMs, financeReader],
   )
   return rowCount ?? 0
