@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Prometheus metrics of this process. */
@@ -23,15 +24,14 @@ export class Metrics {
   /** A gauge that is read on each scrape; left out when its value cannot be obtained. */
   gauge(name: string, help: string, read: () => Promise<number> | number): void {
     this.#registry.removeSingleMetric(name)
+    const readInTime = inTime(read)
     const gauge: Gauge = new Gauge({
       name,
       help,
       registers: [this.#registry],
       collect: async () => {
         gauge.reset()
-        const value = await Promise.resolve()
-          .then(read)
-          .catch(() => undefined)
+        const value = await readInTime()
         if (value === undefined) gauge.remove()
         else gauge.set(value)
       },
@@ -60,13 +60,14 @@ export class Metrics {
 
   /** The same, for several things of one kind. */
   gauges(name: string, help: string, { label, read }: Labelled): void {
+    const readInTime = inTime(read)
     const gauge: Gauge = new Gauge({
       name,
       help,
       labelNames: [label],
       registers: [this.#registry],
       collect: async () => {
-        const values = await read().catch(() => ({}))
+        const values = (await readInTime()) ?? {}
         gauge.reset()
         for (const [key, value] of Object.entries(values)) gauge.set({ [label]: key }, value)
       },
@@ -114,4 +115,22 @@ export interface Counted {
     readonly labels: Readonly<Record<string, string>>
     readonly value: number
   }[]
+}
+
+/** Less than anybody who scrapes waits for all of them. */
+const readMostMs = 2_000
+
+/**
+ * A figure that the database does not give in time is left out, instead of keeping all others waiting. Until
+ * it has come, it is not asked for again.
+ */
+function inTime<Value>(read: () => Promise<Value> | Value): () => Promise<Value | undefined> {
+  let reading: Promise<Value | undefined> | undefined
+  return () => {
+    reading ??= Promise.resolve()
+      .then(read)
+      .catch(() => undefined)
+      .finally(() => (reading = undefined))
+    return Promise.race([reading, pause(readMostMs, undefined, { ref: false })])
+  }
 }
