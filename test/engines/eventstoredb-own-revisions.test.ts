@@ -6,10 +6,10 @@ import { copyHistory } from '../../infra/history/copy.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
 import { noStream, type EventStore } from '../../packages/kernel/ports.ts'
 import { ownStreams } from '../../services/composition/own-streams.ts'
-import { ids, misplaced, newEvents, newStream } from '../support/event-store-samples.ts'
+import { Follower, ids, misplaced, newEvents, newStream } from '../support/event-store-samples.ts'
 import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { appendUntilKnown, peerAndStore } from '../support/eventstoredb.ts'
+import { appendUntilKnown, peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
 import { foreignEvents, foreignShapes, writeForeign, type ForeignShape } from '../support/foreign-events.ts'
 import { lawOver } from '../support/law.ts'
 
@@ -141,6 +141,60 @@ t.test('a stream that claims revisions that it cannot have is damaged, and no ot
     else await t.rejects(reading, { name: 'DamagedStreamError' }, `revision ${revision}`)
   })
   t.same(await revisions(store, stream), [0, 1])
+})
+
+t.test('what is known of a stream is forgotten when the log may be an older copy', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const other = await another(t, peer)
+  for (const begun of [0, 1]) {
+    const [stream, events, theirs] = [newStream('payout'), newEvents(begun), newEvents(1)]
+    if (begun > 0) await store.append(stream, noStream, events)
+    await store.append(newStream('payout'), noStream, newEvents(1))
+    const backup = peer.log.records.at(-1)!.position
+    write(peer.log, stream, 'in JSON', 2)
+    t.same(ids(await store.readStream(stream, 0)), ids(events), 'what others have written is known')
+    // A backup is restored that has all of ours.
+    peer.log.goBackTo(backup)
+    peer.line.cut()
+    await untilItWorks(() => other.append(stream, begun - 1, theirs))
+    await untilItWorks(() => store.ping())
+    t.same(ids(await store.readStream(stream, begun)), ids(theirs), 'what has come since is seen')
+    await t.rejects(store.append(stream, begun - 1, newEvents(1)), conflict, 'two never write at one place')
+    t.match(await store.append(stream, begun, newEvents(1)), { revision: begun + 1 })
+    t.same(
+      await revisions(other, stream),
+      Array.from({ length: begun + 2 }, (_, index) => index),
+    )
+  }
+})
+
+t.test('a stream full of events of others is read whole in pages that end in time', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const stream = newStream('payout')
+  await store.append(stream, noStream, newEvents(2))
+  write(peer.log, stream, 'in bytes', 12_000)
+  await store.append(stream, 1, newEvents(1))
+  const late = await another(t, peer)
+  peer.reads = 0
+  t.same(await revisions(late, stream), [0, 1, 2])
+  t.ok(peer.reads >= 3, `${peer.reads} reads`)
+})
+
+t.test('an event that looks like ours, and is newest, does not make the log an older one', async (t) => {
+  const { peer, store } = await peerAndStore(t)
+  const [stream, category] = [newStream('payout'), 'payout']
+  const follower = new Follower(store, { after: 0, batchSize: 10, categories: [category] })
+  await store.append(stream, noStream, newEvents(2))
+  write(peer.log, stream, 'in JSON', 2)
+  await store.readStream(stream, 0)
+  const { id: _, ...sound } = peer.log.stream(stream)![0]!
+  writeForeign(peer.log, stream, { ...sound, id: randomUUID() })
+  await follower.received(3)
+  peer.line.cut()
+  await untilItWorks(() => store.ping())
+  const elsewhere = newStream('payout')
+  t.match(await untilItWorks(() => store.append(elsewhere, noStream, newEvents(1))), { revision: 0 })
+  await follower.close()
 })
 
 t.test('many events of others are passed with few reads', async (t) => {

@@ -45,10 +45,13 @@ export class AppendLane {
 
   /**
    * Rejects with OutcomeUnknownError, or with another error when nothing was written: the server is away, or
-   * refuses all appends of this user.
+   * refuses all appends of this user. The append is made once the lane is open, by when the server may be
+   * another one; undefined when it is not to be sent any more.
    */
-  async append(append: AppendWithoutNumber): Promise<AppendOutcome> {
+  async append(make: () => AppendWithoutNumber | undefined): Promise<AppendOutcome | undefined> {
     const { call, pending } = await this.#openLane()
+    const append = make()
+    if (!append) return undefined
     const number = ++this.#number
     return new Promise((resolve, reject) => {
       const { stream } = append

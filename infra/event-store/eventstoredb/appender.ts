@@ -90,7 +90,7 @@ export class Appender {
 
   /**
    * Undefined when the stream is elsewhere: somebody else wrote to it, or this very append was written
-   * before.
+   * before. Also when nobody knows any more where it is, because the server may be another one.
    */
   async write(
     stream: string,
@@ -99,20 +99,22 @@ export class Appender {
   ): Promise<Written | undefined> {
     const lane = this.#lanes[this.#turn++ % this.#lanes.length]!
     const { names, offsets } = this.#options
+    const { since } = offsets
     const before = offsets.onServer(stream, expected)
     const isMoved = before !== expected
     const numbered = isMoved
       ? events.map((event, index) => withRevision(event, expected + 1 + index))
       : events
     const append = { stream: names.onServer(stream), expected: before, events: numbered }
-    const outcome = await lane.append(append)
+    const outcome = await lane.append(() => (offsets.since === since ? append : undefined))
+    if (!outcome) return undefined
     if (outcome.kind === 'failed') {
       if (outcome.type === 'WrongExpectedVersion') return undefined
       throw failure(stream, outcome)
     }
     requireSequel(stream, outcome.revision, before + events.length)
     const revision = expected + events.length
-    offsets.note(stream, { ours: revision, server: outcome.revision })
+    offsets.note(stream, { ours: revision, server: outcome.revision }, since)
     return { revision, commit: outcome.commit }
   }
 
@@ -139,22 +141,25 @@ export class Appender {
     requireSmall(stream, events)
     if (expected === noStream) await intact.requireStill(stream)
     else if (!intact.has(stream)) await intact.require(stream)
-    await this.#requireThere(stream, expected)
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      await this.#requireThere(stream, expected)
+      const { since } = offsets
       const before = offsets.onServer(stream, expected)
       const written = await this.write(stream, expected, events)
       const appended = written && this.#appended(stream, written, events)
       const found = appended ?? (await this.#readBack(stream, expected, events))
       if (found) return found
-      if (written || offsets.onServer(stream, expected) === before) break
+      const isSame = offsets.since === since && offsets.onServer(stream, expected) === before
+      if (written || isSame) break
     }
     throw new VersionConflictError(stream, expected)
   }
 
   /** What others have written must not be taken for the event of ours behind which this one belongs. */
   async #requireThere(stream: string, expected: number): Promise<void> {
-    const { own, offsets } = this.#options
+    const { own, offsets, reader } = this.#options
     if (offsets.knows(stream, expected)) return
+    await reader.requireSameLog()
     await own.read(stream, expected, 1)
     if (!offsets.knows(stream, expected)) throw new VersionConflictError(stream, expected)
   }

@@ -3,9 +3,8 @@ import { gapProblem } from './passed-over.ts'
 import type { ServerEvent } from './read-messages.ts'
 import type { RevisionOffsets, StreamPlace } from './revision-offsets.ts'
 
-/** Events per page once others' events stand between ours. */
+/** The most keeps a page within its time and memory; few streams have more. */
 const eventsPerPage = { least: 100, most: 5_000 }
-const everything = Number.MAX_SAFE_INTEGER
 
 type Events = readonly StoredEvent[]
 
@@ -33,6 +32,7 @@ export class OwnStreams {
   /** Undefined when there is no such stream. Throws DamagedStreamError when an event is missing. */
   async read(stream: string, from: number, limit: number): Promise<Events | undefined> {
     const { stored, offsets } = this.#options
+    const { since } = offsets
     const walk = new Walk(stream, { from, limit, place: offsets.placeOf(stream, from - 1) })
     let next = offsets.onServer(stream, from - 1) + 1
     for await (const page of this.#pages(stream, next, limit)) {
@@ -46,14 +46,14 @@ export class OwnStreams {
       }
       if (walk.isDone) break
     }
-    if (walk.place) offsets.note(stream, walk.place)
+    if (walk.place) offsets.note(stream, walk.place, since)
     return walk.found
   }
 
-  /** Our event of this revision, whatever of the stream is missing besides. */
+  /** Our event of this revision, whatever of the stream is missing besides: it stands there or further on. */
   async find(stream: string, revision: number): Promise<StoredEvent | undefined> {
-    const { stored, offsets } = this.#options
-    for await (const page of this.#pages(stream, offsets.onServer(stream, revision - 1) + 1, 1)) {
+    const { stored } = this.#options
+    for await (const page of this.#pages(stream, Math.max(0, revision), 1)) {
       for (const event of page ?? []) {
         const own = stored(event)
         if (own && own.revision >= revision) return own.revision === revision ? own : undefined
@@ -63,7 +63,7 @@ export class OwnStreams {
   }
 
   async *#pages(stream: string, start: number, first: number) {
-    for (let [from, count] = [start, Math.min(first, everything)]; ; count = more(count)) {
+    for (let [from, count] = [start, Math.min(first, eventsPerPage.most)]; ; count = more(count)) {
       const page = await this.#options.read(stream, { from, count })
       yield page
       if (!page || page.length < count) return

@@ -156,7 +156,7 @@ export class Reader {
 
   /** Where what is behind this position is found: a place that a read or a subscription may begin after. */
   startBehind(position: number): number {
-    return this.#searched.skip(position, this.#options.history.commitBefore(position))
+    return this.#searched.startBehind(position, this.#options.history.commitBefore(position))
   }
 
   async #newest(): Promise<Searched> {
@@ -165,7 +165,7 @@ export class Reader {
     for (let count = 1; ; count = Math.min(2 * count, headPageMax)) {
       const page = await this.#page({ from, filter, count, backwards: true })
       for (const event of page) {
-        const stored = storedEvent(event, this.#options)
+        const stored = this.stored(event)
         if (stored) return { position: stored.position, commit: event.commit }
       }
       if (page.length < count) return { position: 0, commit: 0 }
@@ -198,6 +198,7 @@ export class Reader {
   /** Learns from the server's whole log where others have written into our streams. */
   async learnOffsets(): Promise<void> {
     const { names, offsets } = this.#options
+    const { since } = offsets
     const foreign = new Map<string, number>()
     for await (const event of this.#all(names.filter({}))) {
       const stream = names.ours(event.stream)
@@ -206,7 +207,7 @@ export class Reader {
       const count = (foreign.get(stream) ?? 0) + (this.stored(event) ? 0 : 1)
       if (count === 0) continue
       foreign.set(stream, count)
-      offsets.note(stream, { ours: event.revision - count, server: event.revision })
+      offsets.note(stream, { ours: event.revision - count, server: event.revision }, since)
     }
   }
 

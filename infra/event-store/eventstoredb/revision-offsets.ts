@@ -14,13 +14,27 @@ export interface StreamPlace {
 /**
  * The server numbers all events of a stream, we number ours. As long as nobody else writes into our streams
  * both numbers are the same. Only the newest known place of each stream is kept: offsets never shrink, so it
- * is a lower bound for all that follows.
+ * is a lower bound for all that follows. Nothing is known any more once the next answer may come from another
+ * copy of the log, on which others have written less.
  */
 export class RevisionOffsets {
+  readonly #doubts: () => number
   readonly #places = new LRUCache<string, StreamPlace>({ max: streamsMax })
+  #knownSince = 0
 
-  note(stream: string, place: StreamPlace): void {
-    const known = this.#places.get(stream)
+  /** `doubts` changes when the next answer may come from another server. */
+  constructor(doubts: () => number) {
+    this.#doubts = doubts
+  }
+
+  /** To be noted with what is asked for from now on. */
+  get since(): number {
+    return this.#doubts()
+  }
+
+  note(stream: string, place: StreamPlace, since: number): void {
+    if (since !== this.since) return
+    const known = this.#placeOf(stream)
     const isNewer =
       !known || place.ours > known.ours || (place.ours === known.ours && place.server > known.server)
     if (isNewer) this.#places.set(stream, place)
@@ -28,12 +42,12 @@ export class RevisionOffsets {
 
   /** True when this process has seen our event of this revision. */
   knows(stream: string, revision: number): boolean {
-    return revision === noStream || (this.#places.get(stream)?.ours ?? noStream) >= revision
+    return revision === noStream || (this.#placeOf(stream)?.ours ?? noStream) >= revision
   }
 
   /** Where our event of this revision stands, with what others have written behind it; if that is known. */
   placeOf(stream: string, revision: number): StreamPlace | undefined {
-    const known = this.#places.get(stream)
+    const known = this.#placeOf(stream)
     if (known?.ours === revision) return known
     return revision === noStream ? { ours: noStream, server: noStream } : undefined
   }
@@ -43,7 +57,13 @@ export class RevisionOffsets {
    * known, a lower one.
    */
   onServer(stream: string, revision: number): number {
-    const known = this.#places.get(stream)
+    const known = this.#placeOf(stream)
     return known && revision >= known.ours ? revision + known.server - known.ours : revision
+  }
+
+  #placeOf(stream: string): StreamPlace | undefined {
+    if (this.#knownSince !== this.since) this.#places.clear()
+    this.#knownSince = this.since
+    return this.#places.get(stream)
   }
 }

@@ -48,7 +48,7 @@ export class SearchedLog {
   }
 
   /** Where a read for what is behind this position begins, instead of at this place. */
-  skip(position: number, from: number): number {
+  startBehind(position: number, from: number): number {
     const known = this.#valid
     return known && position >= known.position ? Math.max(from, known.commit) : from
   }

@@ -98,7 +98,7 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
       throw new VersionConflictError(names.history, expected)
     },
   })
-  const offsets = new RevisionOffsets()
+  const offsets = new RevisionOffsets(() => seen.doubts)
   const own: OwnStreams = new OwnStreams({
     read: (stream, part) => reader.ownedBy(stream, part),
     stored: (event) => reader.stored(event),
