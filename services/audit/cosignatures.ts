@@ -11,6 +11,8 @@ export class Cosignatures {
   /** Names and key ids of witnesses whose key is not known; what they signed may be anything. */
   readonly unchecked = new Set<string>()
   checked = 0
+  /** Over so many events each known witness has signed a checkpoint; none where there is no such signature. */
+  readonly through = new Map<string, number>()
   readonly #rows: AsyncIterator<PublishedCosignature> | undefined
   readonly #keys: readonly NoteVerifier[]
   readonly #say: (problem: string) => void
@@ -52,8 +54,8 @@ export class Cosignatures {
       const key = this.#keys.find((one) => one.name === name && one.keyId.equals(keyId))
       if (!key) return void this.unchecked.add(`${name}+${keyId.toString('hex')}`)
       this.checked++
-      if (key.verify(parseNote(note).text, signature) === false)
-        this.#tell(row, 'and it is not over the checkpoint that is kept: its root may be another one')
+      if (key.verify(parseNote(note).text, signature) !== false) return void this.through.set(name, row.size)
+      this.#tell(row, 'and it is not over the checkpoint that is kept: its root may be another one')
     } catch (error) {
       if (!(error instanceof MalformedNoteError)) throw error
       this.#tell(row, `and it cannot be read: ${error.message}`)

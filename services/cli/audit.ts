@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { DamagedBackupError, readBackup, type SavedHistory } from '../../infra/backup/read.ts'
 import { RunningDigest } from '../../infra/history/digest.ts'
-import { MalformedNoteError } from '../../infra/transparency/signed-note.ts'
+import { MalformedNoteError, noteVerifier } from '../../infra/transparency/signed-note.ts'
 import { rotateLogKey } from '../../infra/postgres/transparency/log-keys.ts'
 import { logKey, logKeyId } from '../../packages/domain/log-keys/log-key.ts'
 import { withRuntime } from './dependencies.ts'
@@ -57,7 +57,12 @@ interface VerifyOptions extends Printing {
 interface Audited {
   readonly events: number
   readonly unsigned: number
-  readonly cosignatures: { readonly checked: number; readonly unchecked: readonly string[] }
+  readonly cosignatures: {
+    readonly checked: number
+    /** By witness, over how many events. */
+    readonly through: Readonly<Record<string, number>>
+    readonly unchecked: readonly string[]
+  }
   readonly root: string
   readonly findings: readonly TreeFinding[]
   /** Left out where no events are shown. */
@@ -114,7 +119,7 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   const signedBefore = new Date(Date.parse(saved.manifest.at) - signedWithinMs)
   const tree = treeAudit(published, { ...trust, signedBefore })
   const books = await auditBooks(saved, tree)
-  const result = await treeResult(tree, published)
+  const result = await treeResult(tree, published, trust)
   const { events, position } = saved.manifest
   const last = books.position
   const told = `the backup has ${result.events} events up to position ${last}, and its manifest.json tells of ${events} up to ${position}`
@@ -152,7 +157,7 @@ async function auditService(url: string, trust: Trust): Promise<Audited> {
   } finally {
     bar.end()
   }
-  return treeResult(tree, published)
+  return treeResult(tree, published, trust)
 }
 
 function treeAudit(published: PublishedLog, { keys, witnesses, noted, signedBefore }: Trust): TreeAudit {
@@ -164,18 +169,20 @@ function treeAudit(published: PublishedLog, { keys, witnesses, noted, signedBefo
   })
 }
 
-async function treeResult(tree: TreeAudit, published: PublishedLog) {
+async function treeResult(tree: TreeAudit, published: PublishedLog, { witnesses = [] }: Trust) {
   const unsigned = await tree.end()
   let checkpoint: string | undefined
   for await (const { note } of published.checkpoints()) checkpoint = note
-  const { size: events, findings, cosignatures } = tree
-  const { checked, unchecked } = cosignatures
+  const { size: events, cosignatures } = tree
+  const { checked, through, unchecked } = cosignatures
+  const silent = witnesses.map((key) => noteVerifier(key).name).filter((name) => !through.has(name))
+  const unheard = silent.map((name) => ({ problem: `${name} has signed none of the checkpoints` }))
   return {
     events,
-    cosignatures: { checked, unchecked: [...unchecked] },
+    cosignatures: { checked, through: Object.fromEntries(through), unchecked: [...unchecked] },
     unsigned,
     root: tree.root().toString('base64'),
-    findings,
+    findings: [...tree.findings, ...unheard],
     checkpoint,
   }
 }
@@ -264,7 +271,7 @@ function ownWord({ key, since }: VerifyOptions): string {
 
 function auditText(audited: Audited): string {
   const { events, unsigned, root, books, cosignatures } = audited
-  const { checked, unchecked } = cosignatures
+  const { through, unchecked } = cosignatures
   const problems = problemsOf(audited)
   const fine = books
     ? `Every event${unsigned === 0 ? '' : ' but those'} is what was signed, and the books agree with themselves.`
@@ -277,7 +284,7 @@ function auditText(audited: Audited): string {
   return [
     `${counted(events, 'event')}${open}; root ${root}`,
     ...(books ? [`${grouped(books.entries)} journal entries in ${counted(books.books, 'book')}`] : []),
-    ...(checked > 0 ? [counted(checked, 'cosignature')] : []),
+    ...Object.entries(through).map(([name, size]) => `cosigned by ${name} over ${grouped(size)} events`),
     ...(unchecked.length > 0
       ? [`Not checked: what ${unchecked.join(', ')} signed, for --witness has no such key.`]
       : []),

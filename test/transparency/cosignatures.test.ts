@@ -60,7 +60,8 @@ t.test('cosignatures', async (t) => {
 
   await t.test('are found right, and those of unknown witnesses are told', async (t) => {
     const { code, report } = await verify(good, ...trusting)
-    t.match({ code, report }, { code: 0, report: { findings: [], cosignatures: { checked: 2 } } })
+    const through = { [witness.name]: second!.size }
+    t.match({ code, report }, { code: 0, report: { findings: [], cosignatures: { checked: 2, through } } })
     const unknown = await verify(good)
     t.match(unknown, {
       code: 0,
@@ -68,12 +69,18 @@ t.test('cosignatures', async (t) => {
     })
   })
 
+  await t.test('are missed where a known witness has signed nothing', async (t) => {
+    const { code, report } = await verify(backup, ...trusting)
+    t.equal(code, 1)
+    t.match(report.findings, [{ problem: `${witness.name} has signed none of the checkpoints` }])
+  })
+
   for (const [what, { line, size = first!.size, says }] of Object.entries(cases)) {
     await t.test(`one ${what} is named`, async (t) => {
       const copy = changed(what, 'bookkeeping.ndjson.gz', (lines) => [...lines, row(size, line(first!))])
       const { code, report } = await verify(copy, ...trusting)
       t.equal(code, 1)
-      t.match(report.findings, [{ problem: says }])
+      t.match(report.findings, [{ problem: says }, { problem: / has signed none of the checkpoints$/ }])
     })
   }
 
