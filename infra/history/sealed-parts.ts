@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { createReadStream, mkdirSync, mkdtempSync } from 'node:fs'
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { appendFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,15 @@ const tagBytes = 16
 const lengthBytes = 4
 /** So much of each part is in memory before it is written. */
 const charactersPerBlock = 65_536
+
+const prefix = 'ikw-parts-'
+
+/** Those that a process has left in this directory when it was killed; nobody can read them. */
+export function removeParts(directory: string): void {
+  const names = existsSync(directory) ? readdirSync(directory) : []
+  for (const name of names)
+    if (name.startsWith(prefix)) rmSync(join(directory, name), { recursive: true, force: true })
+}
 
 /**
  * Values in numbered parts that are too many for memory, each written once and read once. Their files are
@@ -24,7 +33,7 @@ export class SealedParts<Value> {
 
   constructor(directory = tmpdir()) {
     mkdirSync(directory, { recursive: true })
-    this.#directory = mkdtempSync(join(directory, 'ikw-parts-'))
+    this.#directory = mkdtempSync(join(directory, prefix))
   }
 
   async add(part: number, value: Value): Promise<void> {

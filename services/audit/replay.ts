@@ -14,32 +14,9 @@ import { recordedEvent } from '../../packages/kernel/history.ts'
 import { DamagedStreamError, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { ReadModel, Row } from '../../packages/kernel/projection.ts'
 import { ExpectedDocuments, ExpectedRows, isFollowed, keysOf, storedRow, type Expected } from './expected.ts'
+import { Differences, type Comparison } from './differences.ts'
 import { LogFold, type Fold } from './log-fold.ts'
 import { keyOf, shareOf, sharesOf, type Share } from './share.ts'
-
-export interface Difference {
-  readonly model: string
-  /** The key of the row; empty when it is about the read model as a whole. */
-  readonly row: string
-  readonly problem: string
-  /** Left out when it is not about the value of one column. */
-  readonly column?: string
-  /** A state that is no fault of the row: parked events and rebuilds have signs of their own. */
-  readonly isToldElsewhere?: true
-}
-
-export interface Compared {
-  readonly name: string
-  /** It was compared as of here. */
-  readonly position: number
-  readonly rows: number
-  readonly differences: number
-}
-
-export interface Comparison {
-  readonly models: readonly Compared[]
-  readonly differences: readonly Difference[]
-}
 
 export interface ReplayOptions {
   readonly pool: pg.Pool
@@ -74,7 +51,7 @@ export async function compareReadModels(options: ReplayOptions): Promise<Compari
     events: new SealedParts<PartedEvent>(directory),
   }
   try {
-    const findings = new Findings(models)
+    const findings = new Differences(models)
     const copied: CopiedTable[] = []
     for (const model of models) copied.push(await copyTable(options, { model, count, rows: parts.rows }))
     const end = copied.reduce((most, { shown }) => Math.max(most, shown.position), 0)
@@ -199,7 +176,7 @@ interface Comparing {
   readonly share: Share
   readonly copied: readonly CopiedTable[]
   readonly rows: SealedParts<CopiedRow>
-  readonly findings: Findings
+  readonly findings: Differences
 }
 
 async function compareShare(
@@ -225,7 +202,7 @@ async function compareShare(
 
 function tellOfTable(
   { model, version, position, parked }: PublishedTable,
-  { problems, fold, findings }: { problems: readonly string[]; fold: TableFold; findings: Findings },
+  { problems, fold, findings }: { problems: readonly string[]; fold: TableFold; findings: Differences },
 ): void {
   const whole = { model: model.name, row: '' }
   findings.stand(model.name, position)
@@ -244,7 +221,11 @@ function tellOfTable(
 
 function compareRow(
   actual: Row,
-  { shown: { model, table }, fold, findings }: { shown: PublishedTable; fold: TableFold; findings: Findings },
+  {
+    shown: { model, table },
+    fold,
+    findings,
+  }: { shown: PublishedTable; fold: TableFold; findings: Differences },
 ): void {
   const found = { model: model.name, row: keyOf(actual, table.key) }
   findings.count(model.name)
@@ -262,37 +243,4 @@ function differences(actual: Row, expected: Row): readonly { column: string; pro
       const [shown, logged] = [actual[column], expected[column]].map((value) => JSON.stringify(value))
       return { column, problem: `${column} is ${shown}, but by the log ${logged}` }
     })
-}
-
-class Findings {
-  readonly #found: Difference[] = []
-  readonly #models: Map<string, { name: string; position: number; rows: number }>
-
-  constructor(models: readonly ReadModel[]) {
-    this.#models = new Map(models.map(({ name }) => [name, { name, position: 0, rows: 0 }]))
-  }
-
-  stand(model: string, position: number): void {
-    this.#models.get(model)!.position = position
-  }
-
-  count(model: string): void {
-    this.#models.get(model)!.rows++
-  }
-
-  /** What is about a whole read model is found again in each pass, and named once. */
-  add(found: Difference): void {
-    const isWhole = found.row === ''
-    const isKnown =
-      isWhole && this.#found.some(({ model, problem }) => model === found.model && problem === found.problem)
-    if (!isKnown) this.#found.push(found)
-  }
-
-  result(): Comparison {
-    const count = (name: string) => this.#found.filter(({ model }) => model === name).length
-    return {
-      models: [...this.#models.values()].map((model) => ({ ...model, differences: count(model.name) })),
-      differences: this.#found,
-    }
-  }
 }

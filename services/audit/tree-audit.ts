@@ -1,6 +1,5 @@
 import { announcedKey, announcementType } from '../../infra/transparency/announcement.ts'
 import { parseCheckpoint, signedCheckpoint } from '../../infra/transparency/checkpoint.ts'
-import { commitmentOf } from '../../infra/transparency/commitment.ts'
 import { hashBytes, leafHash, sha256 } from '../../infra/transparency/hashing.ts'
 import {
   MalformedNoteError,
@@ -9,8 +8,8 @@ import {
   type NoteVerifier,
 } from '../../infra/transparency/signed-note.ts'
 import { GrowingTree, type Tile } from '../../infra/transparency/tree.ts'
-import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { committed, mayBeAhead, nameOf } from './notarised-event.ts'
 import { PublishedLeaves } from './published-leaves.ts'
 import { closedType } from './closed-months.ts'
 import { Cosignatures } from './cosignatures.ts'
@@ -104,7 +103,7 @@ export class TreeAudit {
   async apply(events: readonly StoredEvent[]): Promise<void> {
     for (const event of events) {
       const leaf = this.#tree.size
-      const commitment = commitmentOf(event)
+      const commitment = committed(event)
       await this.#leaves.reach(leaf)
       const published = this.#leaves.at(leaf)
       const isItself = !published || published.equals(commitment)
@@ -286,13 +285,4 @@ export class TreeAudit {
   #note(finding: TreeFinding): void {
     if (this.findings.length < findingsMax) this.findings.push(finding)
   }
-}
-
-function mayBeAhead({ metadata }: StoredEvent): boolean {
-  const { livemode = true } = metadata as Partial<MerchantOwner>
-  return !livemode
-}
-
-function nameOf({ id, type, stream, revision }: StoredEvent): string {
-  return `event ${id} (${type}, ${stream} revision ${revision})`
 }

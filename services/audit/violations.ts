@@ -29,10 +29,22 @@ export interface NoteOptions {
 
 export type Note = (rule: Rule, problem: string, options?: NoteOptions) => void
 
+/** So many of each rule are named: where everything is wrong, more would help nobody and take all memory. */
+const namedMax = 1_000
+
 export class Violations {
-  readonly found: Violation[] = []
+  readonly #named: Violation[] = []
+  readonly #counts = new Map<Rule, number>()
 
   readonly note: Note = (rule, problem, options) => {
-    this.found.push({ rule, problem, ...options })
+    const count = (this.#counts.get(rule) ?? 0) + 1
+    this.#counts.set(rule, count)
+    if (count <= namedMax) this.#named.push({ rule, problem, ...options })
+  }
+
+  get found(): readonly Violation[] {
+    const more = [...this.#counts].filter(([, count]) => count > namedMax)
+    const unnamed = more.map(([rule, count]) => ({ rule, problem: `and ${count - namedMax} more` }))
+    return [...this.#named, ...unnamed]
   }
 }

@@ -6,7 +6,8 @@ import type { GrowingTree } from '../../infra/transparency/tree.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import type { EventStore, StoredEvent } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
-import { compareReadModels, type Difference } from '../audit/replay.ts'
+import type { Difference } from '../audit/differences.ts'
+import { compareReadModels } from '../audit/replay.ts'
 import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
 import { verifyLog } from '../audit/verify.ts'
 import { breathing, eventsAtOnce, pacedStore, yielding, type Pace } from './paced.ts'
@@ -54,25 +55,28 @@ export class NewEvents {
       this.#tree = undefined
       return [`the log had signed ${from} events, and its newest checkpoint is over ${size}`]
     }
-    const audit = new TreeAudit(edge.log, { tree: this.#tree, witnesses: this.#audited.witnesses })
-    this.#tree = undefined
-    await this.#apply(audit, edge.log.size)
+    // A copy: where this ends with an error, the next look compares the same again.
+    const audit = new TreeAudit(edge.log, { tree: this.#tree.copy(), witnesses: this.#audited.witnesses })
+    const position = await this.#apply(audit, edge.log.size)
     await audit.end()
     // After a finding the published tree is gone on from: the rest of it may be right.
-    if (audit.findings.length === 0) this.#tree = audit.tree
-    else this.#position = 0
+    this.#tree = audit.findings.length === 0 ? audit.tree : undefined
+    this.#position = position
     return audit.findings.map(sentenceOf)
   }
 
-  async #apply(audit: TreeAudit, size: number): Promise<void> {
+  /** Returns the position of the last event. */
+  async #apply(audit: TreeAudit, size: number): Promise<number> {
+    let position = this.#position
     while (audit.size < size) {
       const limit = Math.min(eventsAtOnce, size - audit.size)
-      const events = await this.#audited.stored.readAll(this.#position, limit)
-      if (events.length === 0) return
+      const events = await this.#audited.stored.readAll(position, limit)
+      if (events.length === 0) break
       await audit.apply(events)
-      this.#position = events.at(-1)!.position
+      position = events.at(-1)!.position
       await this.#breathe()
     }
+    return position
   }
 }
 

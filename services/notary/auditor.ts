@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { removeParts } from '../../infra/history/sealed-parts.ts'
 import { AuditFindings } from '../../infra/postgres/transparency/audit-findings.ts'
 import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
 import { noteUpkeep } from '../../infra/postgres/upkeep.ts'
@@ -57,6 +58,8 @@ class Auditor {
     this.#runtime = runtime
     this.#options = options
     this.#findings = new AuditFindings(pool, fence)
+    // Of an audit that was killed.
+    removeParts(configuration.dataDirectory)
     const witnesses = configuration.witnesses.map(({ verifierKey }) => verifierKey)
     this.#audited = {
       ...{ pool, stored, store, now, witnesses, directory: configuration.dataDirectory },
@@ -105,14 +108,19 @@ class Auditor {
     return problems
   }
 
-  /** What fails, mostly because the database is away, is done again after the usual time. */
+  /** What fails, mostly because the database is away, is done again as soon as for the first time. */
   async #again({ firstMs, everyMs, signal }: Schedule, work: () => Promise<void>): Promise<void> {
-    for (let waitMs = firstMs; ; waitMs = everyMs) {
+    let waitMs = firstMs
+    for (;;) {
       await pause(waitMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
-      await work().catch((error: unknown) => {
-        if (!signal.aborted) this.#runtime.dependencies.log.warn({ error }, 'the audit is tried again')
-      })
+      waitMs = await work().then(
+        () => everyMs,
+        (error: unknown) => {
+          if (!signal.aborted) this.#runtime.dependencies.log.warn({ error }, 'the audit is tried again')
+          return firstMs
+        },
+      )
     }
   }
 }

@@ -149,6 +149,20 @@ const forgeries: Readonly<Record<string, Told>> = {
     },
     says: /^months: balances\.csv of period-\S+ in XOF has the digest \w{64}, and was closed with 0{64}$/,
   },
+  'a month without books': {
+    after: (closed) => Object.assign(closed, { books: null }),
+    says: /PeriodClosed.* its note is not about what it says$/,
+  },
+  'a book without accounts': {
+    before: (closed) => (closed.books = books(closed, { accounts: null })),
+    says: /^months: period-\S+\.2026-01 does not say what was closed: /,
+  },
+  'an entry without postings': {
+    change({ stream, data }) {
+      if (stream.startsWith('ledger-') && 'postings' in data) Object.assign(data, { postings: [null] })
+    },
+    says: /^log: ledger-\S+ at \d+ is no entry: /,
+  },
   'an amount of the month changed': {
     change({ stream, data }) {
       const { postings } = data as { postings?: { amount: number }[] }

@@ -99,6 +99,17 @@ t.test('whoever forges a backup cannot make a verifier look away', async (t) => 
     t.strictSame(leaves, [6, 19])
   })
 
+  await t.test('stops nobody by what nothing can be committed to', async (t) => {
+    const copy = changed('a salt that is none', 'events.ndjson.gz', (lines) => {
+      const event = JSON.parse(lines[10]!) as StoredEvent
+      const other = { ...event, metadata: { ...event.metadata, salt: 5 } }
+      return lines.with(10, JSON.stringify(other))
+    })
+    const { code, report } = await verify(copy)
+    t.equal(code, 1)
+    t.match(report.findings, [{ leaf: 10, problem: /is not what was notarised$/ }])
+  })
+
   await t.test('adds no event from times to come', async (t) => {
     const copy = changed('an event of 2099', 'events.ndjson.gz', (lines) => {
       const last = lines.map((line) => JSON.parse(line) as StoredEvent).findLast(isOfNoSandbox)!

@@ -1,0 +1,69 @@
+import type { ReadModel } from '../../packages/kernel/projection.ts'
+
+export interface Difference {
+  readonly model: string
+  /** The key of the row; empty when it is about the read model as a whole. */
+  readonly row: string
+  readonly problem: string
+  /** Left out when it is not about the value of one column. */
+  readonly column?: string
+  /** A state that is no fault of the row: parked events and rebuilds have signs of their own. */
+  readonly isToldElsewhere?: true
+}
+
+export interface Compared {
+  readonly name: string
+  /** It was compared as of here. */
+  readonly position: number
+  readonly rows: number
+  readonly differences: number
+}
+
+export interface Comparison {
+  readonly models: readonly Compared[]
+  readonly differences: readonly Difference[]
+}
+
+/** So many of each read model are named: where all rows are wrong, more would take all memory. */
+const namedMax = 1_000
+
+/** What is found in all read models. */
+export class Differences {
+  readonly #found: Difference[] = []
+  readonly #models: Map<string, { name: string; position: number; rows: number; differences: number }>
+
+  constructor(models: readonly ReadModel[]) {
+    const none = { position: 0, rows: 0, differences: 0 }
+    this.#models = new Map(models.map(({ name }) => [name, { name, ...none }]))
+  }
+
+  stand(model: string, position: number): void {
+    this.#models.get(model)!.position = position
+  }
+
+  count(model: string): void {
+    this.#models.get(model)!.rows++
+  }
+
+  /** What is about a whole read model is found again in each pass, and named once. */
+  add(found: Difference): void {
+    const isWhole = found.row === ''
+    const isKnown =
+      isWhole && this.#found.some(({ model, problem }) => model === found.model && problem === found.problem)
+    if (isKnown) return
+    const count = ++this.#models.get(found.model)!.differences
+    if (count <= namedMax) this.#found.push(found)
+  }
+
+  result(): Comparison {
+    const models = [...this.#models.values()]
+    const unnamed = models
+      .filter(({ differences }) => differences > namedMax)
+      .map(({ name, differences }) => ({
+        model: name,
+        row: '',
+        problem: `and ${differences - namedMax} more differences`,
+      }))
+    return { models, differences: [...this.#found, ...unnamed] }
+  }
+}

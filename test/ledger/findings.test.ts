@@ -1,0 +1,24 @@
+import t from 'tap'
+import { Differences } from '../../services/audit/differences.ts'
+import { Violations } from '../../services/audit/violations.ts'
+import { payouts } from '../../projections/payouts.ts'
+
+const wrong = 1_234
+
+t.test('where every row is wrong, some are named and the others counted', async (t) => {
+  const differences = new Differences([payouts])
+  for (let row = 0; row < wrong; row++)
+    differences.add({ model: payouts.name, row: `row ${row}`, problem: 'is another one' })
+  const { models, differences: named } = differences.result()
+  t.match(models, [{ name: payouts.name, differences: wrong }])
+  t.equal(named.length, 1_001)
+  t.strictSame(named.at(-1), { model: payouts.name, row: '', problem: 'and 234 more differences' })
+})
+
+t.test('where a rule is broken everywhere, so are its violations', async (t) => {
+  const violations = new Violations()
+  for (let entry = 0; entry < wrong; entry++) violations.note('L1', `entry ${entry}`)
+  violations.note('L2', 'one')
+  t.equal(violations.found.length, 1_002)
+  t.strictSame(violations.found.at(-1), { rule: 'L1', problem: 'and 234 more' })
+})
