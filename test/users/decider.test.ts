@@ -100,6 +100,16 @@ scenarios(
       then: [changed],
       again: 'token_must_be_valid',
     },
+    'a repeat of its request makes a link that was used no good again': {
+      given: [registered, verified, resetBy(link), changed],
+      when: { type: 'RequestPasswordReset', data: { link } },
+      then: [],
+    },
+    'nor one whose place another link has taken': {
+      given: [registered, resetBy(link), resetBy(newer)],
+      when: { type: 'RequestPasswordReset', data: { link } },
+      then: [],
+    },
     'where the address was never verified, it also ends what somebody else may have set up': {
       given: [registered, totpSetup, totpOn, resetBy(link)],
       when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },

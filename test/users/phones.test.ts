@@ -117,6 +117,24 @@ t.test('address, number and password change together under one challenge', async
   await signIn(service, { email: newEmail, password: other })
 })
 
+t.test('of several changes none is made where one is refused', async (t) => {
+  const [owner, user] = [await newUser(service), await newUser(service)]
+  const phone = newPhone()
+  const { body: asked } = await service.post(`${auth}/phone-change/request`, { newPhone: phone }, as(owner))
+  const code = (await textTo(service.service, phone)).slice(0, 6)
+  t.equal(
+    (await service.post(`${auth}/phone-change/verify`, { code }, as(owner))).status,
+    200,
+    JSON.stringify(asked),
+  )
+  const challengeId = await proof(service, user, { purpose: 'sensitive_update' })
+  const changes = { newEmail: `new.${user.email}`, newPhone: phone, newPassword: other }
+  const refused = await service.post(`${auth}/personal-info/sensitive`, { challengeId, ...changes }, as(user))
+  t.match(refused, { status: 409, body: { code: 'IKW-RES-004' } })
+  t.match((await service.get(`${auth}/me`, as(user))).body, { email: user.email, phone: null })
+  await signIn(service, user)
+})
+
 t.test('what was proved before registration is verified, and only that', async (t) => {
   const [email, phone] = [`${newPhone().slice(1)}@example.com`, newPhone()]
   const [emailChallengeId, phoneChallengeId] = [

@@ -154,6 +154,14 @@ class Account {
     this.#links.push(link)
   }
 
+  /** A process that ends before it has noted that it has carried a request out does so again. */
+  repeatRequest(age: number): void {
+    const link = this.#links.at(-1 - age)
+    if (link === undefined) return
+    const types = this.#user.send({ type: 'RequestPasswordReset', data: { link } }, this.now)
+    assert.deepEqual(types, [], 'a repeat of a request makes no link good again')
+  }
+
   /** With the newest link, or one before. */
   reset(age: number): boolean {
     const link = this.#links.at(-1 - age)
@@ -240,6 +248,7 @@ const steps = {
   endOthers: fc.option(which, { nil: undefined }),
   changePassword: fc.constant(0),
   askForLink: fc.constantFrom('owner', 'stranger', 'another stranger'),
+  repeatRequest: fc.constantFrom(0, 0, 1),
   reset: fc.constantFrom(0, 0, 1),
   enableTotp: fc.constant(0),
   disableTotp: fc.constant(0),
@@ -257,6 +266,7 @@ const acts: { readonly [Name in keyof typeof steps]: (account: Account, given: G
   endOthers: (account, session) => account.endOthers(session),
   changePassword: (account) => account.changePassword(),
   askForLink: (account, asker) => account.askForLink(asker),
+  repeatRequest: (account, age) => account.repeatRequest(age),
   reset: (account, age) => account.reset(age),
   enableTotp: (account) => account.enableTotp(),
   disableTotp: (account) => account.disableTotp(),

@@ -1,3 +1,5 @@
+import { refuse } from '../../contract/refusals.ts'
+
 const hourMs = 3_600_000
 
 /** Domain model, section 4: how long a mailed link can be used. */
@@ -19,4 +21,48 @@ export interface Link {
   /** RFC 3339. */
   readonly expiresAt: string
   readonly isMailed: boolean
+}
+
+export interface Links {
+  /** The newest of each purpose: it makes older ones invalid. */
+  readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
+  /** The last that were asked for, used or not: a repeat of a request makes none good again. */
+  readonly requestedLinks: readonly string[]
+}
+
+export const noLinks: Links = { links: {}, requestedLinks: [] }
+
+const requestsKnown = 50
+
+export function newLink(purpose: LinkPurpose, link: string, { now }: { readonly now: Date }) {
+  return { link, expiresAt: new Date(now.getTime() + linkLastsMs[purpose]).toISOString() }
+}
+
+interface Using {
+  readonly link: string
+  readonly context: { readonly now: Date }
+}
+
+/** One use, only the newest, not too late. */
+export function useLink({ links }: Links, purpose: LinkPurpose, { link, context }: Using): void {
+  const newest = links[purpose]
+  if (newest?.id !== link || context.now >= new Date(newest.expiresAt)) refuse('token_must_be_valid')
+}
+
+export function withNewLink<Known extends Links>(
+  known: Known,
+  purpose: LinkPurpose,
+  { link: id, expiresAt }: { readonly link: string; readonly expiresAt: string },
+): Known {
+  const requestedLinks = [...known.requestedLinks, id].slice(-requestsKnown)
+  return { ...withLink(known, purpose, { id, expiresAt, isMailed: false }), requestedLinks }
+}
+
+export function withLink<Known extends Links>(
+  known: Known,
+  purpose: LinkPurpose,
+  link: Link | undefined,
+): Known {
+  const { [purpose]: _, ...others } = known.links
+  return { ...known, links: { ...others, ...(link && { [purpose]: link }) } }
 }

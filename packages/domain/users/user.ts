@@ -10,7 +10,7 @@ import { decideGoogle, disconnectionOf, googleChanges, noGoogle } from './google
 import type { Google, GoogleCommands, GoogleEvents } from './google.ts'
 import { refuseAbandoned } from './held.ts'
 import { afterLeaving, type LeftUser } from './leaving.ts'
-import { linkLastsMs, type Link, type LinkPurpose } from './links.ts'
+import { newLink, noLinks, useLink, withLink, withNewLink, type Links } from './links.ts'
 import { decideNotices, noNotices, noticeChanges, noticed } from './notices.ts'
 import type { NoticeCommands, NoticeEvents, Notices } from './notices.ts'
 import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from './onboarding.ts'
@@ -24,10 +24,8 @@ import type { PhoneCommands, PhoneEvents, Phones } from './phones.ts'
 
 type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'merchant'>
 
-export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Google, Phones, Notices {
+export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Google, Phones, Notices, Links {
   readonly status: 'active'
-  /** The newest of each purpose: it makes older ones invalid. */
-  readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
   readonly guide: Guide
   readonly createdAt: string
   /** What was proved with the password before is worth nothing. */
@@ -71,7 +69,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
-  snapshot: { version: 1, isSealed: true, every: () => 200 },
+  snapshot: { version: 2, isSealed: true, every: () => 200 },
 
   decide: {
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
@@ -114,14 +112,14 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     RequestPasswordReset({ link }, state, context) {
       // What was asked for before, and is carried out only now, comes to nothing.
       if (state.status === 'left') return []
-      if (existing(state).links.reset_password?.id === link) return []
+      if (existing(state).requestedLinks.includes(link)) return []
       return [{ type: 'UserPasswordResetRequested', data: newLink('reset_password', link, context) }]
     },
 
     RequestMagicLink({ link }, state, context) {
       if (state.status === 'left') return []
-      const { links, emailVerified } = existing(state)
-      if (links.magic_link?.id === link) return []
+      const { requestedLinks, emailVerified } = existing(state)
+      if (requestedLinks.includes(link)) return []
       // Whoever registered it may be another one than who has the mailbox, and knows the password.
       if (!emailVerified) return user.decide.RequestPasswordReset({ link }, state, context)
       return [{ type: 'UserMagicLinkRequested', data: newLink('magic_link', link, context) }]
@@ -172,7 +170,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       ...registered,
       status: 'active',
       emailVerified: false,
-      links: {},
+      ...noLinks,
       ...noFactors,
       ...noChanges,
       ...noPasskeys,
@@ -185,25 +183,28 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       createdAt: at,
     }),
     UserHoldAbandoned: (state, { hold }) => ({ ...state, abandoned: [...state.abandoned, hold] }),
-    UserEmailVerificationRequested: (state, { link, expiresAt }) =>
-      withLink(state, 'verify_email', { id: link, expiresAt, isMailed: false }),
-    UserEmailVerified: (state) => ({ ...withLink(state, 'verify_email', undefined), emailVerified: true }),
-    UserPasswordResetRequested: (state, { link, expiresAt }) =>
-      withLink(state, 'reset_password', { id: link, expiresAt, isMailed: false }),
+    UserEmailVerificationRequested: (state, link) => withNewLink(begun(state), 'verify_email', link),
+    UserEmailVerified: (state) => ({
+      ...withLink(begun(state), 'verify_email', undefined),
+      emailVerified: true,
+    }),
+    UserPasswordResetRequested: (state, link) => withNewLink(begun(state), 'reset_password', link),
     // Who can change the password needs no link that was mailed for it before.
     UserPasswordChanged: (state, { password }) => ({
-      ...withLink(state, 'reset_password', undefined),
+      ...withLink(begun(state), 'reset_password', undefined),
       password,
       passwordChanges: begun(state).passwordChanges + 1,
     }),
     UserLinkMailed: (state, { purpose }) =>
-      withLink(state, purpose, { ...begun(state).links[purpose]!, isMailed: true }),
+      withLink(begun(state), purpose, { ...begun(state).links[purpose]!, isMailed: true }),
     UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
     UserOnboardingProgressed: (state, guide) => ({ ...begun(state), guide }),
-    UserMagicLinkRequested: (state, { link, expiresAt }) =>
-      withLink(state, 'magic_link', { id: link, expiresAt, isMailed: false }),
+    UserMagicLinkRequested: (state, link) => withNewLink(begun(state), 'magic_link', link),
     // Whoever opens it has the mailbox.
-    UserMagicLinkUsed: (state) => ({ ...withLink(state, 'magic_link', undefined), emailVerified: true }),
+    UserMagicLinkUsed: (state) => ({
+      ...withLink(begun(state), 'magic_link', undefined),
+      emailVerified: true,
+    }),
     UserLeft: (state) => afterLeaving(begun(state)),
     ...changing<ContactEvents>(contactChanges),
     ...changing<FactorEvents>(factorChanges),
@@ -274,24 +275,4 @@ function provenFirst({ totp, passkeys, google, held }: ActiveUser) {
 /** What was begun with the password before comes to nothing: it may have been somebody else. */
 function passwordChanged(known: ActiveUser, data: UserEvents['UserPasswordChanged']) {
   return [{ type: 'UserPasswordChanged' as const, data }, ...cancellationOf(known)]
-}
-
-function newLink(purpose: LinkPurpose, link: string, { now }: Context<UserOwner>) {
-  return { link, expiresAt: new Date(now.getTime() + linkLastsMs[purpose]).toISOString() }
-}
-
-interface Using {
-  readonly link: string
-  readonly context: Context<UserOwner>
-}
-
-/** One use, only the newest, not too late. */
-function useLink({ links }: ActiveUser, purpose: LinkPurpose, { link, context }: Using): void {
-  const newest = links[purpose]
-  if (newest?.id !== link || context.now >= new Date(newest.expiresAt)) refuse('token_must_be_valid')
-}
-
-function withLink(state: User, purpose: LinkPurpose, link: Link | undefined): ActiveUser {
-  const { [purpose]: _, ...others } = begun(state).links
-  return { ...begun(state), links: { ...others, ...(link && { [purpose]: link }) } }
 }

@@ -106,7 +106,8 @@ export async function takePhone(
   return state as ActiveUser
 }
 
-async function requireFree(dependencies: Dependencies, phone: string, id: string): Promise<void> {
+/** As far as is known before anything is changed. */
+export async function requireFree(dependencies: Dependencies, phone: string, id: string): Promise<void> {
   const held = await readState(dependencies.store, claim, await claimOf(dependencies, phone))
   if (held.status !== 'free' && held.holder.id !== id) refuse('phone_must_be_free')
 }

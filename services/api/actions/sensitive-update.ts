@@ -4,7 +4,7 @@ import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { SensitiveUpdate } from '../../../packages/domain/users/phone-resources.ts'
 import { user } from '../../../packages/domain/users/user.ts'
 import { takeAddress, viewPersonalInfo } from './contacts.ts'
-import { takePhone } from './phones.ts'
+import { requireFree, takePhone } from './phones.ts'
 import { askingOf } from './sign-in-guards.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
 import { endBefore, newPassword } from './users.ts'
@@ -24,6 +24,7 @@ export async function updateSensitive(request: Request<Static<typeof SensitiveUp
   const isNew = password && !(await dependencies.passwords.isRight(password, known.password, asking))
   const wanted = { dependencies, body: { newPassword: password! }, client: request.client }
   const hashed = isNew ? await newPassword(wanted, known) : null
+  if (newPhone) await requireFree(dependencies, newPhone, id)
   if (newEmail) {
     const state = await takeAddress(request, { id, known, email: newEmail })
     const verify = { type: 'RequestEmailVerification', data: { link } } as const
