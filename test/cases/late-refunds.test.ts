@@ -11,7 +11,7 @@ import { toolsOf } from '../../services/processes/main.ts'
 import { ikw, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { orange } from '../support/payments.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { failed, returned, ScriptedRail, succeeded } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const provider = new ScriptedRail()
@@ -21,9 +21,6 @@ t.before(async () => {
   service = await startService(t, {}, { rails: [{ environments: ['sandbox'], rail: provider }] })
 })
 
-const succeeded: RailState = { state: 'succeeded' }
-const failed: RailState = { state: 'failed', code: 'processing_error', message: 'no' }
-const returned: RailState = { state: 'returned' }
 const amount = 5_000
 const patienceMs = 20_000
 

@@ -9,7 +9,7 @@ import { cases } from '../../projections/cases.ts'
 import { paymentIntentProcess } from '../../services/processes/payment-intents.ts'
 import { toolsOf } from '../../services/processes/main.ts'
 import { eventually } from '../support/eventually.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { failed, returned, ScriptedRail, succeeded } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const provider = new ScriptedRail()
@@ -19,9 +19,6 @@ t.before(async () => {
   service = await startService(t, {}, { rails: [{ environments: ['sandbox'], rail: provider }] })
 })
 
-const succeeded: RailState = { state: 'succeeded' }
-const failed: RailState = { state: 'failed', code: 'processing_error', message: 'no' }
-const returned: RailState = { state: 'returned' }
 const amount = 5_000
 /** 2 %. */
 const fee = 100

@@ -136,9 +136,9 @@ t.test('what this process writes wakes its consumers, however slow the subscript
   const since = performance.now()
   await store.append(newStream(category), noStream, ours)
   await follower.received(4)
-  // Long before anybody looks whether the log has grown.
+  // Nobody looks whether the log has grown before five seconds have passed.
   const tookMs = performance.now() - since
-  t.ok(tookMs < 2_000, `${Math.round(tookMs)} ms`)
+  t.ok(tookMs < 4_500, `${Math.round(tookMs)} ms`)
   peer.holdBack(false)
   const last = newEvents(1)
   await store.append(newStream(category), noStream, last)

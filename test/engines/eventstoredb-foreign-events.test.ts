@@ -176,6 +176,15 @@ t.test(
   },
 )
 
+t.test('what others have written while nothing of ours came is counted too', async (t) => {
+  const { peer, store } = await peerAndStore(t, { categories: [category] })
+  const stream = newStream(category)
+  const { position } = await store.append(stream, noStream, newEvents(1))
+  peer.log.append(stream, 0, [record(newEvent(), without('correlation'))])
+  t.equal(await store.head(), position)
+  t.equal(store.counts().eventsPassedOver, 1)
+})
+
 t.test('our newest event is found behind many of others with few reads', async (t) => {
   const { peer, store } = await peerAndStore(t, { categories: [category] })
   const { position } = await store.append(newStream(category), noStream, newEvents(1))

@@ -1,6 +1,12 @@
 import { eventually } from './eventually.ts'
 import type { PaymentRail, RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
 
+// What a provider may say of a payment or refund at last.
+
+export const succeeded: RailState = { state: 'succeeded' }
+export const failed: RailState = { state: 'failed', code: 'processing_error', message: 'no' }
+export const returned: RailState = { state: 'returned' }
+
 /** An operator that says what the test says, even against what it has said before. */
 export class ScriptedRail implements PaymentRail {
   readonly requests: RailRequest[] = []

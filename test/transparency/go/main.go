@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"ikw.example/verify/check"
 )
 
 // Case is what another implementation claims about the log.
@@ -33,32 +35,32 @@ type Case struct {
 func main() {
 	directory := os.Args[1]
 	data, err := os.ReadFile(filepath.Join(directory, "case.json"))
-	must(err)
+	check.Must(err)
 	var claims Case
-	must(json.Unmarshal(data, &claims))
+	check.Must(json.Unmarshal(data, &claims))
 	verifier, err := note.NewVerifier(claims.VerifierKey)
-	must(err)
+	check.Must(err)
 
 	roots := map[int64]tlog.Hash{}
 	for _, text := range claims.Checkpoints {
 		signed, err := note.Open([]byte(text), note.VerifierList(verifier))
-		must(err)
+		check.Must(err)
 		lines := strings.Split(signed.Text, "\n")
 		if lines[0] != claims.Origin {
-			fail("the checkpoint is of %s", lines[0])
+			check.Fail("the checkpoint is of %s", lines[0])
 		}
 		var size int64
 		fmt.Sscan(lines[1], &size)
 		root, err := tlog.ParseHash(lines[2])
-		must(err)
+		check.Must(err)
 		roots[size] = root
 		checkTiles(directory, tlog.Tree{N: size, Hash: root})
 	}
 	for _, claim := range claims.Inclusions {
-		must(tlog.CheckRecord(hashes(claim.Proof), claim.Size, roots[claim.Size], claim.Index, tlog.RecordHash(claim.Leaf)))
+		check.Must(tlog.CheckRecord(hashes(claim.Proof), claim.Size, roots[claim.Size], claim.Index, tlog.RecordHash(claim.Leaf)))
 	}
 	for _, claim := range claims.Consistencies {
-		must(tlog.CheckTree(hashes(claim.Proof), claim.Newer, roots[claim.Newer], claim.Older, roots[claim.Older]))
+		check.Must(tlog.CheckTree(hashes(claim.Proof), claim.Newer, roots[claim.Newer], claim.Older, roots[claim.Older]))
 	}
 	fmt.Printf("%d checkpoints, %d inclusions, %d consistencies hold\n",
 		len(claims.Checkpoints), len(claims.Inclusions), len(claims.Consistencies))
@@ -66,54 +68,25 @@ func main() {
 
 // checkTiles reads every leaf through tiles that are authenticated by the root.
 func checkTiles(directory string, tree tlog.Tree) {
-	reader := tlog.TileHashReader(tree, &tiles{directory})
+	reader := tlog.TileHashReader(tree, &check.Tiles{Read: func(path string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(directory, path))
+	}})
 	for index := int64(0); index < tree.N; index += 1 + tree.N/50 {
 		read, err := reader.ReadHashes([]int64{tlog.StoredHashIndex(0, index)})
-		must(err)
+		check.Must(err)
 		if read[0] != tlog.RecordHash([]byte(fmt.Sprintf("leaf %d", index))) {
-			fail("leaf %d is another one", index)
+			check.Fail("leaf %d is another one", index)
 		}
 	}
-}
-
-type tiles struct{ directory string }
-
-func (t *tiles) Height() int { return 8 }
-
-func (t *tiles) SaveTiles([]tlog.Tile, [][]byte) {}
-
-func (t *tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
-	found := make([][]byte, len(wanted))
-	for i, tile := range wanted {
-		// Go's paths name the height of tiles; those of tlog-tiles do not.
-		path := strings.Replace(tile.Path(), "tile/8/", "tile/", 1)
-		data, err := os.ReadFile(filepath.Join(t.directory, path))
-		if err != nil {
-			return nil, err
-		}
-		found[i] = data
-	}
-	return found, nil
 }
 
 func hashes(proof [][]byte) []tlog.Hash {
 	list := make([]tlog.Hash, len(proof))
 	for i, hash := range proof {
 		if len(hash) != tlog.HashSize {
-			fail("a hash of %d bytes: %x", len(hash), bytes.TrimSpace(hash))
+			check.Fail("a hash of %d bytes: %x", len(hash), bytes.TrimSpace(hash))
 		}
 		copy(list[i][:], hash)
 	}
 	return list
-}
-
-func must(err error) {
-	if err != nil {
-		fail("%v", err)
-	}
-}
-
-func fail(format string, values ...interface{}) {
-	fmt.Fprintf(os.Stderr, format+"\n", values...)
-	os.Exit(1)
 }

@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"ikw.example/verify/check"
 )
 
 const (
@@ -26,23 +28,23 @@ const (
 func main() {
 	base, logKey, witnessKey := os.Args[1]+"/log/", os.Args[2], os.Args[3]
 	verifier, err := note.NewVerifier(logKey)
-	must(err)
+	check.Must(err)
 	witness, err := newWitness(witnessKey)
-	must(err)
+	check.Must(err)
 	signed, err := note.Open(get(base+"checkpoint"), note.VerifierList(verifier, witness))
-	must(err)
+	check.Must(err)
 	if len(signed.Sigs) != 2 {
-		fail("%d of 2 signatures are there", len(signed.Sigs))
+		check.Fail("%d of 2 signatures are there", len(signed.Sigs))
 	}
 	tree, err := tlog.ParseTree([]byte("go.sum database tree\n" + strings.SplitN(signed.Text, "\n", 2)[1]))
-	must(err)
-	reader := tlog.TileHashReader(tree, &tiles{base})
+	check.Must(err)
+	reader := tlog.TileHashReader(tree, &check.Tiles{Read: func(path string) ([]byte, error) { return get(base + path), nil }})
 	for first := int64(0); first < tree.N; first += tileWidth {
 		for at, entry := range entries(base, first/tileWidth, min(tileWidth, tree.N-first)) {
 			read, err := reader.ReadHashes([]int64{tlog.StoredHashIndex(0, first+int64(at))})
-			must(err)
+			check.Must(err)
 			if read[0] != tlog.RecordHash(entry) {
-				fail("leaf %d is not that of its entry", first+int64(at))
+				check.Fail("leaf %d is not that of its entry", first+int64(at))
 			}
 		}
 	}
@@ -61,24 +63,9 @@ func entries(base string, index, width int64) (found [][]byte) {
 		rest = rest[2+length:]
 	}
 	if int64(len(found)) != width {
-		fail("%s has %d entries", path, len(found))
+		check.Fail("%s has %d entries", path, len(found))
 	}
 	return found
-}
-
-type tiles struct{ base string }
-
-func (t *tiles) Height() int { return 8 }
-
-func (t *tiles) SaveTiles([]tlog.Tile, [][]byte) {}
-
-func (t *tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
-	found := make([][]byte, len(wanted))
-	for i, tile := range wanted {
-		// Go's paths name the height of tiles; those of tlog-tiles do not.
-		found[i] = get(t.base + strings.Replace(tile.Path(), "tile/8/", "tile/", 1))
-	}
-	return found, nil
 }
 
 // cosigner verifies cosignature/v1 of C2SP's tlog-cosignature, which x/mod does not know.
@@ -112,23 +99,12 @@ func (c *cosigner) Verify(text, signature []byte) bool {
 
 func get(url string) []byte {
 	response, err := http.Get(url)
-	must(err)
+	check.Must(err)
 	defer response.Body.Close()
 	data, err := io.ReadAll(response.Body)
-	must(err)
+	check.Must(err)
 	if response.StatusCode != http.StatusOK {
-		fail("%s answers %d: %s", url, response.StatusCode, bytes.TrimSpace(data))
+		check.Fail("%s answers %d: %s", url, response.StatusCode, bytes.TrimSpace(data))
 	}
 	return data
-}
-
-func must(err error) {
-	if err != nil {
-		fail("%v", err)
-	}
-}
-
-func fail(format string, values ...interface{}) {
-	fmt.Fprintf(os.Stderr, format+"\n", values...)
-	os.Exit(1)
 }
