@@ -11,7 +11,7 @@ export class Cosignatures {
   /** Names and key ids of witnesses whose key is not known; what they signed may be anything. */
   readonly unchecked = new Set<string>()
   checked = 0
-  /** Over so many events each known witness has signed a checkpoint; none where there is no such signature. */
+  /** By known witness, over how many events it has signed a checkpoint. */
   readonly through = new Map<string, number>()
   readonly #rows: AsyncIterator<PublishedCosignature> | undefined
   readonly #keys: readonly NoteVerifier[]
