@@ -25,7 +25,7 @@ export async function monthFileFindings(
     const digests = signed.get(`${basename(dirname(file))}/${basename(file)}`)
     if (!digests) findings.push({ problem: `${file} is no file of a closed month` })
     else if (!digests.has(await digestOf(file)))
-      findings.push({ problem: `${file} is not as any month was closed` })
+      findings.push({ problem: `${file} is another one than was signed` })
   }
   return findings
 }

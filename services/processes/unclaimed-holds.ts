@@ -27,7 +27,7 @@ async function giveBackUnclaimed(timer: DueTimer, { dependencies }: Tools): Prom
   const envelope: Envelope = { merchant, livemode, actor: 'timer', correlation: newId() }
   const command = kind.abandon(currency)
   const { state } = await executor.sendAll(kind.decider, owner, [{ command, envelope }])
-  // A stream claims one hold in a book, which has its own id: any other one is nobody's.
+  // A stream claims one hold in a book, which has the stream's id: all others are nobody's.
   if (owner === holdId && kind.claims(state, currency)) return
   const [begun] = await store.readStream(hold.owner, 0, 1)
   const cause = { policy: 'unclaimed_holds', position: begun!.position, event: begun!.id }

@@ -199,7 +199,7 @@ t.test('the files of a closed month are those that were signed, or are named', a
   const { code, problems } = await verify(fine, '--files', files)
   t.equal(code, 1)
   t.match(problems, [
-    /journal\.csv is not as any month was closed$/,
+    /journal\.csv is another one than was signed$/,
     /balances\.csv is no file of a closed month$/,
   ])
   t.match(await ikw({}, 'audit', 'verify', fine, '--files', join(directory, 'none')), { code: 2 })
