@@ -34,6 +34,7 @@ interface Claim {
 }
 
 export const closedType = 'PeriodClosed'
+export const reopenedType = 'PeriodReopened'
 
 /** Months that were closed, whose books are looked at once more: what they count is known only afterwards. */
 export class ClosedMonths {

@@ -28,12 +28,24 @@ interface Named {
   readonly root: string
 }
 
+/** A month of one merchant, as it was closed once. */
+export interface SignedClosing {
+  /** `<merchant>.<live|test>.<YYYY-MM>`. */
+  readonly period: string
+  /** By the name of the book and the file: its SHA-256. */
+  readonly files: ReadonlyMap<string, string>
+  /** What came of it: only what is closed still holds. */
+  readonly state: 'closed' | 'reopened' | 'closed again'
+}
+
 type Say = (finding: { readonly leaf: number; readonly problem: string }) => void
+
+const prefix = 'period-'
 
 /** What closed months say that is signed: each note, the checkpoint in it, and the digests of its files. */
 export class SignedMonths {
-  /** By the name of the book and the file. */
-  readonly files = new Map<string, Set<string>>()
+  /** By period, the newest last. */
+  readonly #closings = new Map<string, SignedClosing[]>()
   /** By the size of the checkpoint. */
   readonly #named = new Map<number, Named[]>()
   readonly #say: Say
@@ -42,11 +54,19 @@ export class SignedMonths {
     this.#say = say
   }
 
+  get closings(): readonly SignedClosing[] {
+    return [...this.#closings.values()].flat()
+  }
+
+  reopened({ stream }: StoredEvent): void {
+    this.#leave(stream.slice(prefix.length), 'reopened')
+  }
+
   /** Throws MalformedNoteError for a note that does not hold. */
   closed({ stream, data }: StoredEvent, place: Omit<Named, 'root'>, trusted: readonly NoteVerifier[]): void {
     const { timeZone, from, to, books, checkpoint, note } = data as Signed
     const parsed = parseNote(note)
-    const id = stream.slice('period-'.length)
+    const id = stream.slice(prefix.length)
     const digest = createHash('sha256')
       .update(canonicalJson({ timeZone, from, to, books, checkpoint }))
       .digest('base64')
@@ -64,13 +84,22 @@ export class SignedMonths {
     this.#named.set(size, [...(this.#named.get(size) ?? []), { ...place, root }])
   }
 
-  #nameFiles(id: string, books: Signed['books']): void {
-    for (const { currency, files } of books) {
-      for (const { name, sha256 } of files) {
-        const file = `${id.slice(0, id.lastIndexOf('.'))}.${currency}/${name}`
-        this.files.set(file, (this.files.get(file) ?? new Set()).add(sha256))
-      }
-    }
+  #nameFiles(period: string, books: Signed['books']): void {
+    const owner = period.slice(0, period.lastIndexOf('.'))
+    const files = books.flatMap(({ currency, files }) =>
+      files.map(({ name, sha256 }) => [`${owner}.${currency}/${name}`, sha256] as const),
+    )
+    this.#leave(period, 'closed again')
+    this.#closings.get(period)?.push({ period, files: new Map(files), state: 'closed' })
+  }
+
+  /** What it was closed with before does not hold any more. */
+  #leave(period: string, state: SignedClosing['state']): void {
+    const known = this.#closings.get(period) ?? []
+    this.#closings.set(
+      period,
+      known.map((closing) => ({ ...closing, state })),
+    )
   }
 
   /** Compares what they name with checkpoints that are known to hold. Over `from` events nothing is known. */

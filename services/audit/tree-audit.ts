@@ -11,7 +11,7 @@ import { GrowingTree, type Tile } from '../../infra/transparency/tree.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { committed, mayBeAhead, nameOf } from './notarised-event.ts'
 import { PublishedLeaves } from './published-leaves.ts'
-import { closedType } from './closed-months.ts'
+import { closedType, reopenedType } from './closed-months.ts'
 import { Cosignatures } from './cosignatures.ts'
 import { SignedMonths } from './signed-months.ts'
 import type { PublishedCheckpoint, PublishedLog } from '../../infra/transparency/published-log.ts'
@@ -111,6 +111,7 @@ export class TreeAudit {
       else this.#tell(leaf, event, commitment)
       if (!(await this.#isUnderCheckpoint())) this.#requireNew(leaf, event)
       if (event.type === announcementType || event.type === closedType) this.#openNoteOf(event)
+      if (event.type === reopenedType) this.months.reopened(event)
       this.#position = isItself ? event.position : undefined
       await this.add(commitment, published)
     }

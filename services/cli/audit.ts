@@ -127,7 +127,7 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   const findings = [
     ...result.findings,
     ...(isTold ? [] : [{ problem: told }]),
-    ...(await monthFileFindings(trust.files, tree.months.files)),
+    ...(await monthFileFindings(trust.files, tree.months.closings)),
   ]
   return { ...result, findings: findings.length > 0 ? findings : await othersOf(saved, books), books }
 }

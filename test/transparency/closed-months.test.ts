@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { ikw, jsonOf, settingsOf, type Settings } from '../support/cli.ts'
 import { makeHistory } from '../support/history.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 import { allSigned, withoutDigest, type AuditReport } from '../support/signed-backup.ts'
 import { writeAnew, type Written } from '../support/written-anew.ts'
 
@@ -25,11 +25,13 @@ const backup = join(directory, 'backup')
 /** Whoever has the key of the log can sign whatever they like. */
 const signer = noteSigner('ledger.example/log', createHash('sha256').update('a key that was lost').digest())
 let settings: Settings
+let service: TestService
+let payoutOrder: Awaited<ReturnType<typeof makeHistory>>['payoutOrder']
 
 t.before(async () => {
-  const service = await startService(t, {}, { clock: () => new Date(Date.now() - behindMs) })
+  service = await startService(t, {}, { clock: () => new Date(Date.now() - behindMs) })
   settings = settingsOf(service)
-  await makeHistory(service)
+  ;({ payoutOrder } = await makeHistory(service))
   t.equal((await ikw(settings, 'period', 'close', month, '--sandbox')).code, 0)
   await allSigned(service)
   t.equal((await ikw(settings, 'backup', backup)).code, 0)
@@ -185,16 +187,17 @@ for (const [what, { says, isSeenAlone, ...forgery }] of Object.entries(forgeries
   })
 }
 
+const exportedFiles = async (place: string) => {
+  const run = await ikw(settings, 'export', 'month', month, '--sandbox', '--directory', place, '--json')
+  return jsonOf<readonly { readonly file: string }[]>(run).map(({ file }) => file)
+}
+
 t.test('the files of a closed month are those that were signed, or are named', async (t) => {
   const fine = join(directory, 'as-it-was')
   const files = join(directory, 'files')
-  const exported = await ikw(
-    settings,
-    ...['export', 'month', month, '--sandbox', '--directory', files, '--json'],
-  )
-  const [{ file }] = jsonOf<readonly [{ readonly file: string }]>(exported)
+  const [file] = await exportedFiles(files)
   t.strictSame(await verify(fine, '--files', files), { code: 0, problems: [] })
-  appendFileSync(file, ' ')
+  appendFileSync(file!, ' ')
   writeFileSync(join(files, 'balances.csv'), '')
   const { code, problems } = await verify(fine, '--files', files)
   t.equal(code, 1)
@@ -203,4 +206,52 @@ t.test('the files of a closed month are those that were signed, or are named', a
     /balances\.csv is no file of a closed month$/,
   ])
   t.match(await ikw({}, 'audit', 'verify', fine, '--files', join(directory, 'none')), { code: 2 })
+})
+
+t.test('a file that is missing, or only a link, is named', async (t) => {
+  const fine = join(directory, 'as-it-was')
+  const files = join(directory, 'incomplete')
+  const [journal, lines] = await exportedFiles(files)
+  rmSync(journal!)
+  t.match(await verify(fine, '--files', files), {
+    code: 1,
+    problems: [/journal\.csv is missing: \S+\.test\.2026-01 was closed with it$/],
+  })
+  renameSync(lines!, join(directory, 'elsewhere'))
+  symlinkSync(join(directory, 'elsewhere'), lines!)
+  t.match(await verify(fine, '--files', files), {
+    code: 1,
+    problems: [/journal\.jsonl is a link, and no file$/, /journal\.csv is missing/],
+  })
+  const empty = join(directory, 'empty')
+  mkdirSync(empty)
+  t.match(await ikw({}, 'audit', 'verify', fine, '--files', empty), {
+    code: 2,
+    stderr: /has no files: `ikw export month` writes them/,
+  })
+})
+
+t.test('what an earlier closing has signed does not hold any more', async (t) => {
+  const files = join(directory, 'superseded')
+  await exportedFiles(files)
+  const verifyWith = async (name: string) => {
+    const place = join(directory, name)
+    await allSigned(service)
+    t.equal((await ikw(settings, 'backup', place)).code, 0)
+    const { stdout } = await ikw({}, 'audit', 'verify', place, '--files', files, '--json')
+    return (JSON.parse(stdout) as AuditReport).findings.map(({ problem }) => problem)
+  }
+  const reasons = ['--by', 'awa', '--reason', 'A payout was missing']
+  t.equal((await ikw(settings, 'period', 'reopen', month, '--sandbox', ...reasons)).code, 0)
+  const opened = await verifyWith('opened')
+  t.equal(opened.length, 4)
+  t.match(opened[0], /journal|balances|camt/)
+  for (const problem of opened) t.match(problem, /is the one of \S+2026-01, which was opened again since$/)
+  t.equal((await service.post('/api/v1/payouts', payoutOrder)).status, 201)
+  t.equal((await ikw(settings, 'period', 'close', month, '--sandbox')).code, 0)
+  const closed = await verifyWith('closed again')
+  t.ok(closed.length >= 3, closed.join('\n'))
+  t.match(closed[0], /is the one of \S+2026-01, which was closed again since, with another one$/)
+  await exportedFiles(files)
+  t.strictSame(await verifyWith('as closed again'), [])
 })
