@@ -244,9 +244,9 @@ t.test('what an earlier closing has signed does not hold any more', async (t) =>
   const reasons = ['--by', 'awa', '--reason', 'A payout was missing']
   t.equal((await ikw(settings, 'period', 'reopen', month, '--sandbox', ...reasons)).code, 0)
   const opened = await verifyWith('opened')
+  const openedAgain = /is the one of \S+2026-01, which was opened again since$/
+  t.match(opened, [openedAgain, openedAgain, openedAgain, openedAgain])
   t.equal(opened.length, 4)
-  t.match(opened[0], /journal|balances|camt/)
-  for (const problem of opened) t.match(problem, /is the one of \S+2026-01, which was opened again since$/)
   t.equal((await service.post('/api/v1/payouts', payoutOrder)).status, 201)
   t.equal((await ikw(settings, 'period', 'close', month, '--sandbox')).code, 0)
   const closed = await verifyWith('closed again')
