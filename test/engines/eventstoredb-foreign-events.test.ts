@@ -185,6 +185,21 @@ t.test('what others have written while nothing of ours came is counted too', asy
   t.equal(store.counts().eventsPassedOver, 1)
 })
 
+t.test('what others have written into one stream counts once, however much it is', async (t) => {
+  const { peer, store } = await peerAndStore(t, { categories: [category] })
+  const [stream, late, count] = [newStream(category), newStream(category), 12_000]
+  const stranger = () => record(newEvent(), without('correlation'))
+  await store.append(stream, noStream, newEvents(1))
+  for (let revision = 0; revision < count; revision++) peer.log.append(stream, revision, [stranger()])
+  peer.log.append(late, noStream, [stranger()])
+  peer.log.tombstone(late)
+  for (const _ of [1, 2]) {
+    t.equal((await store.readStream(stream, 0)).length, 1)
+    t.equal((await store.readAll(0, 10)).length, 1)
+    t.equal(store.counts().eventsPassedOver, count + 2)
+  }
+})
+
 t.test('our newest event is found behind many of others with few reads', async (t) => {
   const { peer, store } = await peerAndStore(t, { categories: [category] })
   const { position } = await store.append(newStream(category), noStream, newEvents(1))

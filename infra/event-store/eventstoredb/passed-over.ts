@@ -1,11 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { Irregularity, Log } from '../../../packages/kernel/ports.ts'
+import { CountedEvents } from './counted-events.ts'
 import type { ServerEvent } from './read-messages.ts'
 
 /** This many streams are named, and so many more counted. */
 const namedMax = 1_000
 const unnamedMax = 100_000
-const countedMax = 10_000
 
 const tombstone = '$streamDeleted'
 
@@ -14,8 +13,8 @@ export class PassedOver {
   readonly #log: Pick<Log, 'warn'> | undefined
   readonly #named = new Map<string, string>()
   readonly #unnamed = new Set<string>()
-  /** By their commit position, so that each counts once, however many readers come by. */
-  readonly #counted = new LRUCache<number, true>({ max: countedMax })
+  /** So that each counts once, however many readers come by. */
+  readonly #counted = new CountedEvents()
   count = 0
 
   constructor(log: Pick<Log, 'warn'> | undefined) {
@@ -31,9 +30,8 @@ export class PassedOver {
     return [...named, { stream: `${more} more streams`, problem }]
   }
 
-  add(stream: string, event: Pick<ServerEvent, 'type' | 'id' | 'commit'>): void {
-    if (this.#counted.has(event.commit)) return
-    this.#counted.set(event.commit, true)
+  add(stream: string, event: Pick<ServerEvent, 'type' | 'id' | 'revision'>): void {
+    if (!this.#counted.add(stream, event.revision)) return
     this.count++
     if (this.#named.has(stream)) return
     if (this.#named.size >= namedMax) {
