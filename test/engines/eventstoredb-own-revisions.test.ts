@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { openEventStoreDbTarget } from '../../infra/event-store/eventstoredb/target.ts'
+import { RevisionOffsets } from '../../infra/event-store/eventstoredb/revision-offsets.ts'
 import { copyHistory } from '../../infra/history/copy.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
 import { noStream, type EventStore } from '../../packages/kernel/ports.ts'
@@ -195,6 +196,54 @@ t.test('an event that looks like ours, and is newest, does not make the log an o
   const elsewhere = newStream('payout')
   t.match(await untilItWorks(() => store.append(elsewhere, noStream, newEvents(1))), { revision: 0 })
   await follower.close()
+})
+
+t.test('a stream that others have begun, and that is hidden since, does not go on', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  const hiding: Readonly<Record<string, (stream: string) => void>> = {
+    'soft-deleted': (stream) => peer.log.delete(stream),
+    'cut to nothing': (stream) => peer.log.setMetadata(stream, { $tb: 2 }),
+    tombstoned: (stream) => peer.log.tombstone(stream),
+  }
+  const rows = ownStreams.categories.flatMap((category) =>
+    Object.entries(hiding).map(([how, hide]) => ({ how, hide, stream: newStream(category) })),
+  )
+  const damaged = { name: 'DamagedStreamError' }
+  await lawOver(t, rows, async ({ how, hide, stream }) => {
+    write(peer.log, stream, 'in JSON', 2)
+    t.same(await store.readStream(stream, 0), [])
+    hide(stream)
+    await t.rejects(store.append(stream, noStream, newEvents(1)), damaged, `${how}: ${stream}`)
+    t.equal(peer.log.stream(stream)!.length, 2, `nothing was added to ${stream}`)
+    if (how !== 'cut to nothing') await t.rejects(store.readStream(stream, 0), damaged, `${how}: ${stream}`)
+  })
+})
+
+t.test('a stream of ours that is gone never looks new to a process that has seen it', async (t) => {
+  const { peer, store } = await peerAndStore(t, ownStreams)
+  const damaged = { name: 'DamagedStreamError' }
+  await lawOver(t, ownStreams.categories, async (category) => {
+    const stream = newStream(category)
+    await store.append(stream, noStream, newEvents(3))
+    peer.log.delete(stream)
+    await t.rejects(store.readStream(stream, 0), damaged, stream)
+    await t.rejects(store.append(stream, noStream, newEvents(1)), damaged, stream)
+    t.equal(peer.log.stream(stream)!.length, 3, `nothing was added to ${stream}`)
+  })
+})
+
+t.test('what a copy has learnt of streams is kept, however many others it writes', async (t) => {
+  let doubts = 0
+  const offsets = new RevisionOffsets(() => doubts)
+  offsets.learn('payout-0', { ours: -1, server: 6 }, 0)
+  offsets.learn('payout-1', { ours: 2, server: 4 }, 0)
+  for (let number = 2; number < 120_000; number++) offsets.note(`payout-${number}`, { ours: 0, server: 0 }, 0)
+  t.equal(offsets.onServer('payout-0', -1), 6)
+  offsets.note('payout-1', { ours: 4, server: 6 }, 0)
+  for (let number = 2; number < 120_000; number++) offsets.note(`payout-${number}`, { ours: 1, server: 1 }, 0)
+  t.equal(offsets.onServer('payout-1', 4), 6)
+  doubts++
+  t.equal(offsets.onServer('payout-1', 4), 4, 'until nothing is known any more')
 })
 
 t.test('many events of others are passed with few reads', async (t) => {

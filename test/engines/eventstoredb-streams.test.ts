@@ -65,13 +65,16 @@ for (const [what, isScavenged] of Object.entries(scavenges))
 
 t.test('a stream begun anew is damaged, however its first append is answered', async (t) => {
   const { peer, store } = await peerAndStore(t, ownStreams)
+  // It has never seen the stream.
+  const other = await openEventStoreDb({ url: peer.url, ...ownStreams })
+  t.teardown(() => other.close())
   const answers = ['answer lost', 'called a conflict', 'position left out'] as const
   await lawOver(t, answers, async (fault) => {
     const [stream, events] = [newStream('payout'), newEvents(1)]
     await store.append(stream, noStream, newEvents(3))
     peer.log.delete(stream)
     peer.failNextAppend({ fault })
-    const append = () => store.append(stream, noStream, events)
+    const append = () => other.append(stream, noStream, events)
     const first = await append().catch((error: Error) => error)
     t.equal(peer.log.stream(stream)!.length, 4, `${fault}: it was written`)
     // Whoever does not know the outcome asks again with the same events.

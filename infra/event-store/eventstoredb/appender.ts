@@ -139,7 +139,9 @@ export class Appender {
   async #append(stream: string, expected: number, events: readonly ProposedEvent[]): Promise<Appended> {
     const { intact, offsets } = this.#options
     requireSmall(stream, events)
-    if (expected === noStream) await intact.requireStill(stream)
+    // What others have begun and somebody has deleted looks new, and would go on.
+    if (expected === noStream && offsets.isBegun(stream)) await intact.requireVisible(stream)
+    else if (expected === noStream) await intact.requireStill(stream)
     else if (!intact.has(stream)) await intact.require(stream)
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       await this.#requireThere(stream, expected)
@@ -157,9 +159,8 @@ export class Appender {
 
   /** What others have written must not be taken for the event of ours behind which this one belongs. */
   async #requireThere(stream: string, expected: number): Promise<void> {
-    const { own, offsets, reader } = this.#options
+    const { own, offsets } = this.#options
     if (offsets.knows(stream, expected)) return
-    await reader.requireSameLog()
     await own.read(stream, expected, 1)
     if (!offsets.knows(stream, expected)) throw new VersionConflictError(stream, expected)
   }

@@ -39,7 +39,11 @@ export class IntactStreams {
 
   /** Looks anew: a stream that was deleted meanwhile looks as if it had never existed. */
   async requireStill(stream: string): Promise<void> {
-    if (this.#isShortLived(stream)) return
+    if (!this.#isShortLived(stream)) await this.requireVisible(stream)
+  }
+
+  /** The same, however short-lived it is. */
+  async requireVisible(stream: string): Promise<void> {
     this.#known.delete(stream)
     const looking = this.#looking.get(stream)
     if (!looking) return this.#look(stream)

@@ -6,6 +6,9 @@ import type { RevisionOffsets, StreamPlace } from './revision-offsets.ts'
 /** The most keeps a page within its time and memory; few streams have more. */
 const eventsPerPage = { least: 100, most: 5_000 }
 
+/** So often the server may change during a read. */
+const attemptsMax = 5
+
 type Events = readonly StoredEvent[]
 
 interface Part {
@@ -19,6 +22,10 @@ export interface OwnStreamsOptions {
   /** Undefined for an event that this service has not written. */
   readonly stored: (event: ServerEvent) => StoredEvent | undefined
   readonly offsets: RevisionOffsets
+  /** Throws DamagedStreamError for a stream of which its metadata hide something. */
+  readonly requireVisible: (stream: string) => Promise<void>
+  /** Throws when the server has lost events that this process has seen. */
+  readonly requireSameLog: () => Promise<void>
 }
 
 /** Streams by our own revisions: what others have written into them is passed over. */
@@ -31,21 +38,42 @@ export class OwnStreams {
 
   /** Undefined when there is no such stream. Throws DamagedStreamError when an event is missing. */
   async read(stream: string, from: number, limit: number): Promise<Events | undefined> {
+    const { offsets, requireSameLog } = this.#options
+    for (let attempt = 1; ; attempt++) {
+      await requireSameLog()
+      const { since } = offsets
+      // Pages of two servers do not make one stream: neither is it read, nor is it damaged.
+      const isSame = () => offsets.since === since || attempt >= attemptsMax
+      try {
+        const found = await this.#read(stream, from, limit)
+        if (isSame()) return found
+      } catch (error) {
+        if (isSame() || !(error instanceof DamagedStreamError)) throw error
+      }
+    }
+  }
+
+  async #read(stream: string, from: number, limit: number): Promise<Events | undefined> {
     const { stored, offsets } = this.#options
     const { since } = offsets
     const walk = new Walk(stream, { from, limit, place: offsets.placeOf(stream, from - 1) })
     let next = offsets.onServer(stream, from - 1) + 1
+    let pages = 0
     for await (const page of this.#pages(stream, next, limit)) {
-      if (!page) return undefined
+      if (!page && pages === 0 && !offsets.isBegun(stream)) return undefined
+      if (!page) throw new DamagedStreamError({ stream, problem: 'is gone, although it has had events' })
       // The server knows the stream, so it has had events.
       if (page.length === 0 && next === 0)
         throw new DamagedStreamError({ stream, problem: 'shows none of its events' })
+      pages++
       for (const event of page) {
         requireNext(stream, event.revision, next++)
         if (!walk.isDone) walk.take(event.revision, stored(event))
       }
       if (walk.isDone) break
     }
+    // One that was cut between two pages only looks shorter.
+    if (pages > 1) await this.#options.requireVisible(stream)
     if (walk.place) offsets.note(stream, walk.place, since)
     return walk.found
   }

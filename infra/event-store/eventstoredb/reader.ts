@@ -37,6 +37,8 @@ const pageForOne = 2
 /** Of what others have written behind our newest event. */
 const headPageMax = 1_000
 
+const vanished = new Error('a stream is gone of which events have come')
+
 type Events = readonly StoredEvent[]
 type ReadReq = Parameters<Calls['read']>[0]
 
@@ -68,7 +70,6 @@ export class Reader {
   /** Throws DamagedStreamError when part of it is missing. */
   async readStream(stream: string, from: number, limit = Infinity): Promise<Events> {
     if (limit <= 0 || stream === '') return []
-    await this.requireSameLog()
     const found = await this.#options.own.read(stream, Math.max(0, from), limit)
     if (found === undefined && from > 0)
       throw new DamagedStreamError({ stream, problem: `is gone, although it had ${from} events` })
@@ -84,6 +85,8 @@ export class Reader {
     try {
       return await this.#read(request, 'streams')
     } catch (error) {
+      if (error === vanished)
+        throw new DamagedStreamError({ stream, problem: 'was deleted while it was read' })
       if (!isOfType(error, ErrorType.STREAM_DELETED)) throw error
       throw new DamagedStreamError({ stream, problem: 'was deleted for ever' })
     }
@@ -207,7 +210,7 @@ export class Reader {
       const count = (foreign.get(stream) ?? 0) + (this.stored(event) ? 0 : 1)
       if (count === 0) continue
       foreign.set(stream, count)
-      offsets.note(stream, { ours: event.revision - count, server: event.revision }, since)
+      offsets.learn(stream, { ours: event.revision - count, server: event.revision }, since)
     }
   }
 
@@ -269,6 +272,8 @@ export class Reader {
       if (typeof answer === 'object') events.push(answer)
       else if (answer === 'not found') isFound = false
     })
+    // The server reads a long stream piece by piece.
+    if (!isFound && events.length > 0) throw vanished
     return isFound ? events : undefined
   }
 }

@@ -20,6 +20,8 @@ export interface StreamPlace {
 export class RevisionOffsets {
   readonly #doubts: () => number
   readonly #places = new LRUCache<string, StreamPlace>({ max: streamsMax })
+  /** Of streams that will be written to without being read. */
+  readonly #learnt = new Map<string, StreamPlace>()
   #knownSince = 0
 
   /** `doubts` changes when the next answer may come from another server. */
@@ -37,7 +39,22 @@ export class RevisionOffsets {
     const known = this.#placeOf(stream)
     const isNewer =
       !known || place.ours > known.ours || (place.ours === known.ours && place.server > known.server)
-    if (isNewer) this.#places.set(stream, place)
+    if (!isNewer) return
+    if (this.#learnt.has(stream)) this.#learnt.set(stream, place)
+    else this.#places.set(stream, place)
+  }
+
+  /** The same, and it is kept however many other streams are noted. */
+  learn(stream: string, place: StreamPlace, since: number): void {
+    if (since !== this.since) return
+    const known = this.#placeOf(stream) ?? place
+    this.#learnt.set(stream, known)
+    this.note(stream, place, since)
+  }
+
+  /** True when this process has seen an event in it, whoever wrote it. */
+  isBegun(stream: string): boolean {
+    return (this.#placeOf(stream)?.server ?? noStream) > noStream
   }
 
   /** True when this process has seen our event of this revision. */
@@ -62,8 +79,11 @@ export class RevisionOffsets {
   }
 
   #placeOf(stream: string): StreamPlace | undefined {
-    if (this.#knownSince !== this.since) this.#places.clear()
+    if (this.#knownSince !== this.since) {
+      this.#places.clear()
+      this.#learnt.clear()
+    }
     this.#knownSince = this.since
-    return this.#places.get(stream)
+    return this.#learnt.get(stream) ?? this.#places.get(stream)
   }
 }

@@ -103,9 +103,14 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
     read: (stream, part) => reader.ownedBy(stream, part),
     stored: (event) => reader.stored(event),
     offsets,
+    requireVisible: (stream) => intact.requireVisible(stream),
+    requireSameLog: () => reader.requireSameLog(),
   })
   const reader = new Reader({ calls, names, history, passedOver, own, offsets, seen })
-  const intact = new IntactStreams({ metadataOf: (stream) => reader.metadataOf(stream), shortLived })
+  const intact: IntactStreams = new IntactStreams({
+    metadataOf: (stream) => reader.metadataOf(stream),
+    shortLived,
+  })
   const parts = { calls, names, history, reader, seen }
   const appender = new Appender({ ...parts, intact, own, offsets, timeoutMs, lanes })
   const recent = new RecentEvents(reader)

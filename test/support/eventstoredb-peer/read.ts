@@ -73,14 +73,27 @@ class Outlet {
 export async function answerRead(call: ReadCall, log: Log): Promise<void> {
   const options = optionsOf(call)
   const outlet = new Outlet(call)
-  const ofStream = options.getStream()
-  const stream = streamName(ofStream?.getStreamIdentifier())
-  const found = ofStream ? log.read(stream) : fromPosition(log, options)
-  if (found === 'deleted') return void call.emit('error', streamDeleted(stream))
-  if (found === 'not found') await outlet.send(notFoundAnswer(stream))
-  else {
-    const records = ofStream ? fromRevision(found, options) : found
-    for (const record of records.slice(0, Number(options.getCount()))) await outlet.send(eventAnswer(record))
+  if (options.hasStream()) return answerStreamRead(call, log, outlet)
+  for (const record of fromPosition(log, options)) await outlet.send(eventAnswer(record))
+  call.end()
+}
+
+/** Piece by piece, so that a stream may change meanwhile. */
+async function answerStreamRead(call: ReadCall, log: Log, outlet: Outlet): Promise<void> {
+  const options = optionsOf(call)
+  const stream = streamName(options.getStream()?.getStreamIdentifier())
+  for (let sent = 0; outlet.open;) {
+    const found = log.read(stream)
+    if (found === 'deleted') return void call.emit('error', streamDeleted(stream))
+    if (found === 'not found') {
+      await outlet.send(notFoundAnswer(stream))
+      break
+    }
+    const most = Math.min(pageSize, Number(options.getCount()) - sent)
+    const page = fromRevision(found, options, sent).slice(0, most)
+    for (const record of page) await outlet.send(eventAnswer(record))
+    sent += page.length
+    if (page.length < pageSize) break
   }
   call.end()
 }
@@ -141,10 +154,10 @@ function checkpointIntervalOf(options: streams.ReadReq.Options): number {
 type Records = readonly LogRecord[]
 
 /** Hidden events are left out: a read from revision 0 begins with the first visible one. */
-function fromRevision(records: Records, options: streams.ReadReq.Options): Records {
+function fromRevision(records: Records, options: streams.ReadReq.Options, sent: number): Records {
   const ofStream = options.getStream()
-  if (Number(options.getReadDirection()) === backwards) return records.toReversed()
-  const from = ofStream?.hasRevision() ? Number(ofStream.getRevision()) : 0
+  if (Number(options.getReadDirection()) === backwards) return records.toReversed().slice(sent)
+  const from = sent + (ofStream?.hasRevision() ? Number(ofStream.getRevision()) : 0)
   return records.filter(({ revision }) => revision >= from)
 }
 
