@@ -1,8 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { appendFile, rm } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { partsPrefix, removeAbandonedParts, whileInUse } from './abandoned-parts.ts'
+import { NoSpaceLeftError, SpareSpace } from './spare-space.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
@@ -12,13 +14,11 @@ const lengthBytes = 4
 /** So much of each part is in memory before it is written. */
 const charactersPerBlock = 65_536
 
-const prefix = 'ikw-parts-'
-
-/** Those that a process has left in this directory when it was killed; nobody can read them. */
-export function removeParts(directory: string): void {
-  const names = existsSync(directory) ? readdirSync(directory) : []
-  for (const name of names)
-    if (name.startsWith(prefix)) rmSync(join(directory, name), { recursive: true, force: true })
+export interface PartsOptions {
+  /** Left out: the system's directory for temporary files. */
+  readonly directory?: string
+  /** So much of the disk is left to others; left out: a tenth of it, at most 1 GiB. */
+  readonly keepFreeBytes?: number
 }
 
 /**
@@ -30,10 +30,21 @@ export class SealedParts<Value> {
   readonly #key = randomBytes(keyBytes)
   readonly #waiting = new Map<number, { lines: string[]; characters: number }>()
   readonly #written = new Set<number>()
+  readonly #spare: SpareSpace
+  readonly #endUse: () => void
 
-  constructor(directory = tmpdir()) {
-    mkdirSync(directory, { recursive: true })
-    this.#directory = mkdtempSync(join(directory, prefix))
+  private constructor(directory: string, { keepFreeBytes }: PartsOptions) {
+    this.#directory = directory
+    this.#spare = new SpareSpace(directory, keepFreeBytes)
+    this.#endUse = whileInUse(directory)
+  }
+
+  /** Removes what others have left in the directory when they were killed. */
+  static async open<Value>(options: PartsOptions = {}): Promise<SealedParts<Value>> {
+    const { directory = tmpdir() } = options
+    await mkdir(directory, { recursive: true })
+    await removeAbandonedParts(directory)
+    return new SealedParts(await mkdtemp(join(directory, partsPrefix)), options)
   }
 
   async add(part: number, value: Value): Promise<void> {
@@ -62,6 +73,7 @@ export class SealedParts<Value> {
   }
 
   close(): Promise<void> {
+    this.#endUse()
     return rm(this.#directory, { recursive: true, force: true })
   }
 
@@ -79,9 +91,9 @@ export class SealedParts<Value> {
     const sealed = Buffer.concat([cipher.update(waiting.lines.join('\n')), cipher.final()])
     const length = Buffer.alloc(lengthBytes)
     length.writeUInt32BE(ivBytes + tagBytes + sealed.length)
-    await appendFile(this.#file(part), Buffer.concat([length, iv, cipher.getAuthTag(), sealed]), {
-      mode: 0o600,
-    })
+    const block = Buffer.concat([length, iv, cipher.getAuthTag(), sealed])
+    await this.#spare.take(block.length)
+    await appendFile(this.#file(part), block, { mode: 0o600 }).catch(NoSpaceLeftError.from(this.#directory))
   }
 
   #opened(block: Buffer): string {

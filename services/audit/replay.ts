@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
-import { SealedParts } from '../../infra/history/sealed-parts.ts'
+import { SealedParts, type PartsOptions } from '../../infra/history/sealed-parts.ts'
 import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import {
   countRows,
@@ -18,15 +18,14 @@ import { Differences, type Comparison } from './differences.ts'
 import { LogFold, type Fold } from './log-fold.ts'
 import { keyOf, shareOf, sharesOf, type Share } from './share.ts'
 
-export interface ReplayOptions {
+/** `directory` and what is free of it: where parts are kept that do not fit into memory. */
+export interface ReplayOptions extends PartsOptions {
   readonly pool: pg.Pool
   readonly store: Pick<EventStore, 'readOn'>
   readonly models: readonly ReadModel[]
   readonly deciders: readonly AnyDecider[]
   readonly rowsPerPass?: number
   readonly onProgress: (done: number, of: number) => void
-  /** Where parts are kept that do not fit into memory. */
-  readonly directory?: string
   /** Awaited after every few rows, for who has other work. May throw to end it. */
   readonly breathe?: () => Promise<void>
 }
@@ -41,14 +40,14 @@ const rowsPerPassMax = 500_000
  * that each is read once however many parts there are.
  */
 export async function compareReadModels(options: ReplayOptions): Promise<Comparison> {
-  const { pool, models, rowsPerPass = rowsPerPassMax, directory } = options
+  const { pool, models, rowsPerPass = rowsPerPassMax } = options
   const count = await inReadTransaction(pool, async (moment) => {
     const rows = await countRows(moment, await publishedTables(moment, models))
     return Math.max(1, Math.ceil(rows / rowsPerPass))
   })
   const parts = {
-    rows: new SealedParts<CopiedRow>(directory),
-    events: new SealedParts<PartedEvent>(directory),
+    rows: await SealedParts.open<CopiedRow>(options),
+    events: await SealedParts.open<PartedEvent>(options),
   }
   try {
     const findings = new Differences(models)

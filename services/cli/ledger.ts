@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { NoSpaceLeftError } from '../../infra/history/spare-space.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { noteUpkeep } from '../../infra/postgres/upkeep.ts'
 import type { Irregularity } from '../../packages/kernel/ports.ts'
@@ -10,7 +11,7 @@ import type { Comparison, Difference } from '../audit/differences.ts'
 import { compareReadModels } from '../audit/replay.ts'
 import { verifyLog, type Verified } from '../audit/verify.ts'
 import { rules, type Rule, type Violation } from '../audit/violations.ts'
-import { exitCodes } from './failure.ts'
+import { CommandFailedError, exitCodes } from './failure.ts'
 import { withRuntime } from './dependencies.ts'
 import { addExplain } from './explain.ts'
 import { addReversal } from './reversal.ts'
@@ -45,6 +46,11 @@ async function replay(options: Printing): Promise<void> {
         deciders,
         models: readModels,
         onProgress: comparing.show,
+      }).catch((error: unknown) => {
+        if (!(error instanceof NoSpaceLeftError)) throw error
+        throw new CommandFailedError(
+          `The read models were not compared: ${error.message}. TMPDIR names another place.`,
+        )
       })
       comparing.end()
       return { replayed, compared, irregular: await store.irregularities() }

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
+import { NoSpaceLeftError } from '../../infra/history/spare-space.ts'
 import { keptLog, leavesKept } from '../../infra/postgres/transparency/kept-log.ts'
 import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import type { GrowingTree } from '../../infra/transparency/tree.ts'
@@ -25,6 +26,8 @@ export interface Audited {
   readonly now: () => Date
   /** Where the audit may keep what does not fit into memory. */
   readonly directory?: string
+  /** Left out: a tenth of the disk, at most 1 GiB. */
+  readonly keepFreeBytes?: number
 }
 
 /** Compares what was added to the log with what was signed of it, again and again. */
@@ -102,10 +105,12 @@ export async function auditWholeLog(audited: Audited, pace: Pace): Promise<Whole
     onProgress: () => undefined,
   })
   await tree?.end()
+  let uncompared: string | undefined
   const differences = await comparedReadModels(audited, pace).catch((error: unknown) => {
+    if (error instanceof NoSpaceLeftError) uncompared = error.message
     // Events that were changed may not be readable at all; that they were is the finding.
-    if (tree && tree.findings.length > 0 && !pace.signal.aborted) return []
-    throw error
+    else if (!tree || tree.findings.length === 0 || pace.signal.aborted) throw error
+    return []
   })
   const problems = [
     ...(tree?.findings ?? []).map(sentenceOf),
@@ -115,10 +120,10 @@ export async function auditWholeLog(audited: Audited, pace: Pace): Promise<Whole
       .map(({ rule, problem }) => `${rule}: ${problem}`),
     ...differences.filter(({ isToldElsewhere }) => !isToldElsewhere).map(readModelFault),
   ]
-  return { problems, position, events: tree?.size ?? 0 }
+  return { problems, position, events: tree?.size ?? 0, ...(uncompared !== undefined && { uncompared }) }
 }
 
-async function comparedReadModels({ pool, store, directory }: Audited, pace: Pace) {
+async function comparedReadModels({ pool, store, directory, keepFreeBytes }: Audited, pace: Pace) {
   const { differences } = await compareReadModels({
     pool,
     store: pacedStore(store, pace),
@@ -126,6 +131,7 @@ async function comparedReadModels({ pool, store, directory }: Audited, pace: Pac
     deciders,
     rowsPerPass,
     ...(directory !== undefined && { directory }),
+    ...(keepFreeBytes !== undefined && { keepFreeBytes }),
     onProgress: () => undefined,
     breathe: breathing(pace),
   })
@@ -136,6 +142,8 @@ export interface WholeAudit {
   readonly problems: readonly string[]
   readonly position: number
   readonly events: number
+  /** Why the read models were not looked at, if they were not. */
+  readonly uncompared?: string
 }
 
 /** Of read models: fewer than by hand, since the service has other things to remember. */

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { removeParts } from '../../infra/history/sealed-parts.ts'
 import { AuditFindings } from '../../infra/postgres/transparency/audit-findings.ts'
 import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
 import { noteUpkeep } from '../../infra/postgres/upkeep.ts'
@@ -58,8 +57,6 @@ class Auditor {
     this.#runtime = runtime
     this.#options = options
     this.#findings = new AuditFindings(pool, fence)
-    // Of an audit that was killed.
-    removeParts(configuration.dataDirectory)
     const witnesses = configuration.witnesses.map(({ verifierKey }) => verifierKey)
     this.#audited = {
       ...{ pool, stored, store, now, witnesses, directory: configuration.dataDirectory },
@@ -84,8 +81,13 @@ class Auditor {
     return this.#again({ firstMs, everyMs, signal }, async () => {
       const { now, pool } = this.#audited
       const begun = now()
-      const { problems, position } = await auditWholeLog(this.#audited, { share, signal })
-      await this.#findings.replace(this.#told(problems), { begun, now: now() })
+      const { problems, position, uncompared } = await auditWholeLog(this.#audited, { share, signal })
+      this.#told(problems)
+      if (uncompared !== undefined) {
+        this.#runtime.dependencies.log.error({ reason: uncompared }, 'the read models are not audited')
+        return this.#findings.add(problems, now())
+      }
+      await this.#findings.replace(problems, { begun, now: now() })
       await noteUpkeep(pool, { task: 'audit', position, at: begun })
     })
   }
