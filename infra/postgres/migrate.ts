@@ -27,6 +27,7 @@ import * as audit from './migrations/024-audit.ts'
 import * as erasures from './migrations/025-erasures.ts'
 import * as images from './migrations/026-images.ts'
 import * as parkedRetries from './migrations/027-parked-retries.ts'
+import * as auditState from './migrations/028-audit-state.ts'
 
 /**
  * In order. A migration that has run anywhere is never changed; a change is another migration. A function
@@ -60,6 +61,7 @@ const migrations = {
   '025-erasures': erasures,
   '026-images': images,
   '027-parked-retries': parkedRetries,
+  '028-audit-state': auditState,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

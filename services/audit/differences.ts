@@ -30,6 +30,8 @@ const namedMax = 1_000
 /** What is found in all read models. */
 export class Differences {
   readonly #found: Difference[] = []
+  /** What is told elsewhere is counted by itself, so that it hides nothing and alarms nobody. */
+  readonly #counts = new Map<string, { readonly of: Difference; count: number }>()
   readonly #models: Map<string, { name: string; position: number; rows: number; differences: number }>
 
   constructor(models: readonly ReadModel[]) {
@@ -51,18 +53,22 @@ export class Differences {
     const isKnown =
       isWhole && this.#found.some(({ model, problem }) => model === found.model && problem === found.problem)
     if (isKnown) return
-    const count = ++this.#models.get(found.model)!.differences
-    if (count <= namedMax) this.#found.push(found)
+    this.#models.get(found.model)!.differences++
+    const kind = `${found.model}${found.isToldElsewhere ? ', told elsewhere' : ''}`
+    const known = this.#counts.get(kind) ?? { of: found, count: 0 }
+    this.#counts.set(kind, known)
+    if (++known.count <= namedMax) this.#found.push(found)
   }
 
   result(): Comparison {
     const models = [...this.#models.values()]
-    const unnamed = models
-      .filter(({ differences }) => differences > namedMax)
-      .map(({ name, differences }) => ({
-        model: name,
+    const unnamed = [...this.#counts.values()]
+      .filter(({ count }) => count > namedMax)
+      .map(({ of: { model, isToldElsewhere }, count }) => ({
+        model,
         row: '',
-        problem: `and ${differences - namedMax} more differences`,
+        problem: `and ${count - namedMax} more differences`,
+        ...(isToldElsewhere && { isToldElsewhere }),
       }))
     return { models, differences: [...this.#found, ...unnamed] }
   }

@@ -35,7 +35,7 @@ export interface TreeAuditOptions {
   readonly tree?: GrowingTree
 }
 
-/** Findings that say the same of thousands of events help nobody. */
+/** So many are named: findings that say the same of thousands of events help nobody. */
 const findingsMax = 20
 /** What has had no time to be signed, and by what the clocks of machines may differ. */
 const newMs = 120_000
@@ -68,6 +68,8 @@ export class TreeAudit {
   #shift = 0
   readonly #signedBefore: Date | undefined
   #isUnsignedTold = false
+  /** How many findings are not named. */
+  #unnamed = 0
   /** Of the last event, if it is the one that was notarised: what stands in its place is told already. */
   #position: number | undefined
 
@@ -89,6 +91,11 @@ export class TreeAudit {
 
   get size(): number {
     return this.#tree.size
+  }
+
+  /** Of all findings, also those that are not named. */
+  get found(): number {
+    return this.findings.length + Math.max(0, this.#unnamed - 1)
   }
 
   get tree(): GrowingTree {
@@ -155,6 +162,8 @@ export class TreeAudit {
     }
     await this.cosignatures.end()
     await this.months.end(() => this.#published.checkpoints(), this.#from)
+    if (this.#unnamed > 0)
+      this.findings.push({ problem: `and ${this.#unnamed} more, up to leaf ${size - 1}` })
     return size - this.#signedThrough
   }
 
@@ -285,5 +294,6 @@ export class TreeAudit {
 
   #note(finding: TreeFinding): void {
     if (this.findings.length < findingsMax) this.findings.push(finding)
+    else this.#unnamed++
   }
 }

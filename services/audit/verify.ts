@@ -9,7 +9,7 @@ import type { EntryData } from './entry-data.ts'
 import { EffectsAudit } from './effects.ts'
 import { IdTable } from './id-table.ts'
 import { LogFold, type Fold } from './log-fold.ts'
-import { Violations, type Violation } from './violations.ts'
+import { Violations, type Counts, type Violation } from './violations.ts'
 
 type Log = Pick<EventStore, 'readOn' | 'head' | 'irregularities'>
 
@@ -37,6 +37,8 @@ export interface Verified {
   /** Entries that policies have still to make. */
   readonly pending: number
   readonly violations: readonly Violation[]
+  /** Of each rule that is broken, also those that are not named. */
+  readonly counts: Counts
 }
 
 const ledger = 'ledger'
@@ -120,6 +122,7 @@ class LogAudit {
       books: this.books.size,
       openHolds,
       violations: this.violations.found,
+      counts: this.violations.counts,
     }
   }
 }

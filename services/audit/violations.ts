@@ -32,19 +32,31 @@ export type Note = (rule: Rule, problem: string, options?: NoteOptions) => void
 /** So many of each rule are named: where everything is wrong, more would help nobody and take all memory. */
 const namedMax = 1_000
 
+export type Counts = Readonly<Partial<Record<Rule, number>>>
+
 export class Violations {
   readonly #named: Violation[] = []
-  readonly #counts = new Map<Rule, number>()
+  /** What is told elsewhere is counted by itself, so that it hides nothing and alarms nobody. */
+  readonly #counts = new Map<string, Omit<Violation, 'problem'> & { count: number }>()
 
-  readonly note: Note = (rule, problem, options) => {
-    const count = (this.#counts.get(rule) ?? 0) + 1
-    this.#counts.set(rule, count)
-    if (count <= namedMax) this.#named.push({ rule, problem, ...options })
+  readonly note: Note = (rule, problem, { isToldElsewhere = false } = {}) => {
+    const kind = { rule, ...(isToldElsewhere && { isToldElsewhere }) }
+    const key = JSON.stringify(kind)
+    const known = this.#counts.get(key) ?? { ...kind, count: 0 }
+    this.#counts.set(key, known)
+    if (++known.count <= namedMax) this.#named.push({ problem, ...kind })
   }
 
   get found(): readonly Violation[] {
-    const more = [...this.#counts].filter(([, count]) => count > namedMax)
-    const unnamed = more.map(([rule, count]) => ({ rule, problem: `and ${count - namedMax} more` }))
+    const more = [...this.#counts.values()].filter(({ count }) => count > namedMax)
+    const unnamed = more.map(({ count, ...kind }) => ({ ...kind, problem: `and ${count - namedMax} more` }))
     return [...this.#named, ...unnamed]
+  }
+
+  /** Of each rule that is broken, how often: also what is not named. */
+  get counts(): Counts {
+    const counts: Partial<Record<Rule, number>> = {}
+    for (const { rule, count } of this.#counts.values()) counts[rule] = (counts[rule] ?? 0) + count
+    return counts
   }
 }

@@ -65,6 +65,8 @@ interface Audited {
   }
   readonly root: string
   readonly findings: readonly TreeFinding[]
+  /** Of all findings and violations, also those that are not named. */
+  readonly found: number
   /** Left out where no events are shown. */
   readonly books?: Verified
   readonly checkpoint: string | undefined
@@ -124,16 +126,19 @@ async function auditBackup(directory: string, trust: Trust): Promise<Audited> {
   const last = books.position
   const told = `the backup has ${result.events} events up to position ${last}, and its manifest.json tells of ${events} up to ${position}`
   const isTold = result.events === events && last === position
-  const findings = [
-    ...result.findings,
+  // What follows from changed events is not told beside them.
+  const isChanged = tree.findings.length > 0 || !isTold
+  const others = [
     ...(isTold ? [] : [{ problem: told }]),
+    ...(isChanged ? [] : await digestFindings(saved, books)),
     ...(await monthFileFindings(trust.files, tree.months.closings)),
   ]
-  return { ...result, findings: findings.length > 0 ? findings : await othersOf(saved, books), books }
+  const broken = Object.values(books.counts).reduce((total, count) => total + count, 0)
+  const found = result.found + others.length + broken
+  return { ...result, findings: [...result.findings, ...others], found, books }
 }
 
-/** What follows from other findings is not told beside them. */
-async function othersOf(saved: SavedHistory, { sha256 }: Books): Promise<readonly TreeFinding[]> {
+async function digestFindings(saved: SavedHistory, { sha256 }: Books): Promise<readonly TreeFinding[]> {
   const told = saved.manifest.sha256
   const problems = [
     ...(told === undefined || told === sha256 ? [] : ['events.ndjson.gz has another sha256 than']),
@@ -183,6 +188,7 @@ async function treeResult(tree: TreeAudit, published: PublishedLog, { witnesses 
     unsigned,
     root: tree.root().toString('base64'),
     findings: [...tree.findings, ...unheard],
+    found: tree.found + unheard.length,
     checkpoint,
   }
 }
@@ -279,7 +285,7 @@ function auditText(audited: Audited): string {
   const verdict =
     problems.length === 0
       ? fine
-      : `${counted(problems.length, 'finding')}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
+      : `${counted(audited.found, 'finding')}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
   const open = unsigned === 0 ? '' : `, the last ${unsigned} not signed yet`
   return [
     `${counted(events, 'event')}${open}; root ${root}`,

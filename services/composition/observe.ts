@@ -67,12 +67,19 @@ function observeCases({ metrics }: Health, { reads, clock }: Dependencies): void
 /** What the auditor has found is known to every process. */
 function observeAudit(health: Health, pool: Postgres['pool']): void {
   const found = cached(() => auditFindings(pool), backlogKeptMs)
-  health.alarm({ name: 'audit', read: async () => (await found()).map(({ problem }) => problem) })
+  health.alarm({
+    name: 'audit',
+    read: async () => {
+      const { named, unnamed } = await found()
+      return [...named.map(({ problem }) => problem), ...(unnamed > 0 ? [`and ${unnamed} more`] : [])]
+    },
+  })
   health.metrics.gauge(
     'audit_findings',
     'What the log, the books or the read models show that was not signed',
     async () => {
-      return (await found()).length
+      const { named, unnamed } = await found()
+      return named.length + unnamed
     },
   )
 }

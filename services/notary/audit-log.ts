@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { NoSpaceLeftError } from '../../infra/history/spare-space.ts'
+import type { AuditFindings, ComparedEvents } from '../../infra/postgres/transparency/audit-findings.ts'
 import { keptLog, leavesKept } from '../../infra/postgres/transparency/kept-log.ts'
 import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import type { GrowingTree } from '../../infra/transparency/tree.ts'
@@ -30,42 +31,71 @@ export interface Audited {
   readonly keepFreeBytes?: number
 }
 
+/** What was found, and how far: kept together, so that nothing is lost when another process goes on. */
+export type Progress = Pick<AuditFindings, 'compared' | 'add'>
+
 /** Compares what was added to the log with what was signed of it, again and again. */
 export class NewEvents {
   readonly #audited: Audited
+  readonly #progress: Progress
   readonly #breathe: () => Promise<void>
   #tree: GrowingTree | undefined
   #position = 0
 
-  constructor(audited: Audited, pace: Pace) {
+  constructor(audited: Audited, progress: Progress, pace: Pace) {
     this.#audited = audited
+    this.#progress = progress
     this.#breathe = yielding(pace)
   }
 
-  /** What is wrong with the events that were signed since last time. */
+  /** What is wrong with the events that were signed since last time, by whichever process. */
   async look(): Promise<readonly string[]> {
-    const { pool, verifierKeys } = this.#audited
-    if (!this.#tree) {
-      const { tree, position } = await new TreeStore(pool).open()
-      this.#tree = tree
-      this.#position = position
-    }
-    const from = this.#tree.size
+    const { pool, verifierKeys, witnesses } = this.#audited
+    const lost = this.#tree ? [] : await this.#open()
+    const tree = this.#tree!
+    const from = tree.size
     const edge = await keptLog({ pool, verifierKeys: await verifierKeys(), from })
     const size = edge?.log.size ?? 0
-    if (size === from) return []
+    if (size === from) return lost
+    // Where this ends with an error, the next look compares the same again.
+    this.#tree = undefined
     if (!edge || size < from) {
-      this.#tree = undefined
-      return [`the log had signed ${from} events, and its newest checkpoint is over ${size}`]
+      const problem = `the log had signed ${from} events, and its newest checkpoint is over ${size}`
+      await this.#progress.add([problem], { size, position: edge?.position ?? 0 })
+      return [...lost, problem]
     }
-    // A copy: where this ends with an error, the next look compares the same again.
-    const audit = new TreeAudit(edge.log, { tree: this.#tree.copy(), witnesses: this.#audited.witnesses })
-    const position = await this.#apply(audit, edge.log.size)
+    const audit = new TreeAudit(edge.log, { tree, witnesses })
+    const position = await this.#apply(audit, size)
     await audit.end()
-    // After a finding the published tree is gone on from: the rest of it may be right.
-    this.#tree = audit.findings.length === 0 ? audit.tree : undefined
+    const problems = audit.findings.map(sentenceOf)
+    if (problems.length === 0) {
+      await this.#progress.add([], { size, position, root: audit.root() })
+      this.#tree = audit.tree
+      this.#position = position
+      // After a finding the published tree is gone on from: the rest of it may be right.
+    } else await this.#progress.add(problems, { size, position: edge.position })
+    return [...lost, ...problems]
+  }
+
+  /** Goes on where the last look ended. */
+  async #open(): Promise<readonly string[]> {
+    const trees = new TreeStore(this.#audited.pool)
+    const compared = await this.#progress.compared()
+    const newest = await trees.open()
+    const problem = compared && (await this.#lost(compared, trees, newest.tree.size))
+    const { tree, position } = compared && !problem ? await trees.open(compared) : newest
+    if (!compared || problem)
+      await this.#progress.add(problem ? [problem] : [], { size: tree.size, position, root: tree.root() })
+    this.#tree = tree
     this.#position = position
-    return audit.findings.map(sentenceOf)
+    return problem ? [problem] : []
+  }
+
+  /** What is wrong with the tree over the events that were compared before. */
+  async #lost({ size, position, root }: ComparedEvents, trees: TreeStore, newest: number) {
+    if (size > newest) return `the log had signed ${size} events, and its newest checkpoint is over ${newest}`
+    if (!root || (await trees.open({ size, position })).tree.root().equals(root)) return undefined
+    return `the tree over the first ${size} events is not the one that they were compared with`
   }
 
   /** Returns the position of the last event. */

@@ -66,13 +66,12 @@ class Auditor {
 
   newEvents(signal: AbortSignal): Promise<void> {
     const { newEventsEveryMs: everyMs, share } = this.#options
-    const newEvents = new NewEvents(this.#audited, { share, signal })
+    const newEvents = new NewEvents(this.#audited, this.#findings, { share, signal })
     this.#tellAge(signal)
     return this.#again({ firstMs: everyMs, everyMs, signal }, async () => {
       const begunMs = performance.now()
-      const problems = await newEvents.look()
+      this.#told(await newEvents.look())
       this.#comparedMs = begunMs
-      if (problems.length > 0) await this.#findings.add(this.#told(problems), this.#audited.now())
     })
   }
 
@@ -80,15 +79,15 @@ class Auditor {
     const { wholeLogAfterMs: firstMs, wholeLogEveryMs: everyMs, share } = this.#options
     return this.#again({ firstMs, everyMs, signal }, async () => {
       const { now, pool } = this.#audited
-      const begun = now()
+      const [at, begun] = [now(), await this.#findings.now()]
       const { problems, position, uncompared } = await auditWholeLog(this.#audited, { share, signal })
       this.#told(problems)
       if (uncompared !== undefined) {
         this.#runtime.dependencies.log.error({ reason: uncompared }, 'the read models are not audited')
-        return this.#findings.add(problems, now())
+        return this.#findings.add(problems)
       }
-      await this.#findings.replace(problems, { begun, now: now() })
-      await noteUpkeep(pool, { task: 'audit', position, at: begun })
+      await this.#findings.replace(problems, begun)
+      await noteUpkeep(pool, { task: 'audit', position, at })
     })
   }
 
@@ -101,13 +100,12 @@ class Auditor {
     })
   }
 
-  #told(problems: readonly string[]): readonly string[] {
+  #told(problems: readonly string[]): void {
     for (const problem of problems)
       this.#runtime.dependencies.log.error(
         { problem },
         'the log is not what was signed, or is shown otherwise',
       )
-    return problems
   }
 
   /** What fails, mostly because the database is away, is done again as soon as for the first time. */

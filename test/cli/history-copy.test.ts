@@ -184,6 +184,7 @@ t.test('every table is copied, rebuilt from the log, or belongs to running proce
   )
   const others = [
     'audit_findings',
+    'audit_state',
     'events',
     'history',
     'leaders',

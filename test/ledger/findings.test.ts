@@ -22,3 +22,24 @@ t.test('where a rule is broken everywhere, so are its violations', async (t) => 
   t.equal(violations.found.length, 1_002)
   t.strictSame(violations.found.at(-1), { rule: 'L1', problem: 'and 234 more' })
 })
+
+t.test('what another metric tells of is counted by itself, and hides nothing', async (t) => {
+  const violations = new Violations()
+  for (let account = 0; account < wrong; account++)
+    violations.note('L7', `suspense ${account}`, { isToldElsewhere: true })
+  violations.note('L7', 'clearing')
+  const own = violations.found.filter(({ isToldElsewhere }) => !isToldElsewhere)
+  t.strictSame(own, [{ rule: 'L7', problem: 'clearing' }])
+  t.strictSame(violations.counts, { L7: wrong + 1 })
+  const differences = new Differences([payouts])
+  for (let stream = 0; stream < wrong; stream++)
+    differences.add({ model: payouts.name, row: '', problem: `${stream} is parked`, isToldElsewhere: true })
+  differences.add({ model: payouts.name, row: 'row', problem: 'is another one' })
+  const { models, differences: named } = differences.result()
+  t.match(models, [{ differences: wrong + 1 }])
+  t.match(
+    named.filter(({ isToldElsewhere }) => !isToldElsewhere),
+    [{ row: 'row' }],
+  )
+  t.equal(named.at(-1)!.isToldElsewhere, true)
+})

@@ -17,6 +17,7 @@ export interface AuditReport {
   readonly root: string
   readonly events: number
   readonly unsigned: number
+  readonly found: number
   readonly findings: readonly { readonly leaf?: number; readonly problem: string }[]
   readonly books: { readonly violations: readonly { readonly rule: string; readonly problem: string }[] }
 }

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
+import { cosigner } from '../../infra/transparency/signed-note.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { runGo, withoutGo } from '../support/go.ts'
 import { root } from '../support/root.ts'
@@ -141,6 +143,29 @@ t.test('an auditor with a backup and an old checkpoint', async (t) => {
     t.equal(code, 1)
     t.match(report.findings, [{ problem: /^nobody has signed any of the \d+ events$/ }])
     await t.rejects(standalone(copy), /Command failed/)
+  })
+
+  await t.test('names some of very many changed events, and counts the others', async (t) => {
+    const changedCount = 30
+    const copy = changed('many', 'events.ndjson.gz', (lines) =>
+      lines.map((line, index) => (index < changedCount ? line.replace('"actor":"', '"actor":"x') : line)),
+    )
+    const { code, report } = await verify(copy)
+    t.equal(code, 1)
+    t.equal(report.findings.length, 21)
+    t.match(report.findings.at(-1), { problem: `and 10 more, up to leaf ${report.events - 1}` })
+    t.equal(report.found, changedCount + report.books.violations.length)
+    const { stdout } = await run('audit', 'verify', copy)
+    t.match(stdout, `${report.found} findings:`)
+  })
+
+  await t.test('tells of changed bookkeeping beside a witness that has signed nothing', async (t) => {
+    const copy = changed('other bookkeeping', 'bookkeeping.ndjson.gz', (lines) =>
+      lines.filter((line) => !line.startsWith('checkpoints ')),
+    )
+    const { verifierKey } = cosigner('witness.example/w1', randomBytes(32), () => new Date())
+    const { report } = await verify(copy, '--witness', verifierKey)
+    t.match(report.findings, [{ problem: /has signed none/ }, { problem: /^bookkeeping\.ndjson\.gz is not/ }])
   })
 
   await t.test('takes what only the tree vouches for as signed by nobody', async (t) => {

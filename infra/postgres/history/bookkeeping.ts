@@ -84,6 +84,8 @@ export function writeBookkeeping(
       await connection.query(text, [`[${rows.join(',')}]`])
     }
     await connection.query(settle)
+    // Of another log.
+    await connection.query('update audit_state set size = null, position = null, root = null')
     await numberOn(connection)
     await connection.query(
       `update checkpoints set attempted = greatest(attempted, $1) where name = 'reactions'`,

@@ -41,8 +41,9 @@ export class TreeStore {
     this.#fence = fence
   }
 
-  async open(): Promise<OpenTree> {
-    const last = await lastCheckpoint(this.#pool)
+  /** As it was at a checkpoint; left out: the newest. */
+  async open(at?: Pick<KeptCheckpoint, 'size' | 'position'>): Promise<OpenTree> {
+    const last = at ?? (await lastCheckpoint(this.#pool))
     if (!last) return { tree: new GrowingTree(), position: 0 }
     const edge: (readonly Buffer[])[] = []
     for (let level = 0; hashesOnLevel(level, last.size) > 0; level++) {
