@@ -19,18 +19,24 @@ export interface Act {
   readonly money: { readonly amount: number; readonly currency: string } | null
   /** Commands in order; each is harmless when repeated. */
   readonly orders: readonly PolicyCommand[]
+  /**
+   * What tells apart two interventions of one kind on one resource: a second name approves only what the
+   * first has proposed. Part of the intervention's id.
+   */
+  readonly occasion?: string
   /** Parameters beside the commands. */
   readonly also?: () => Promise<void>
 }
 
 /** Signs the intervention, and carries it out once it has enough names. */
 export async function intervene(runtime: Runtime, act: Act, options: Signed): Promise<void> {
-  const { action, id, subject, owner, money, orders } = act
+  const { action, id, subject, owner, money, orders, occasion = '' } = act
   const { executor, newId } = runtime.dependencies
   const envelope = { ...owner, actor: `cli:${options.by}`, correlation: newId() }
   const data = { action, subject, money, by: options.by, reason: options.reason }
   const sign = { type: 'SignIntervention', data } as const
-  const { state } = await told(executor.send(intervention, derivedId(id, action), sign, envelope))
+  const signedId = derivedId(id, `${action} ${occasion}`.trim())
+  const { state } = await told(executor.send(intervention, signedId, sign, envelope))
   const { status } = state as Intervention
   if (status === 'approved') {
     await act.also?.()

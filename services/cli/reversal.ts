@@ -43,6 +43,7 @@ async function reverse(runtime: Runtime, id: string, options: Reversing): Promis
     subject: publicId(idPrefixes['balance_transaction']!, id),
     owner: { merchant, livemode },
     money: { amount: amounts.amount, currency },
+    ...(effectiveAt !== undefined && { occasion: effectiveAt }),
     orders: [to(book, bookId(merchant, livemode, currency), command)],
   }
   await intervene(runtime, act, options)

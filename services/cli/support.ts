@@ -12,7 +12,7 @@ import {
   requested as requestedRefund,
   type RequestedRefund,
 } from '../../packages/domain/refunds/refund.ts'
-import { readState } from '../../packages/kernel/history.ts'
+import { readCurrent } from '../../packages/kernel/history.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { to, type PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Runtime } from '../composition/dependencies.ts'
@@ -26,7 +26,14 @@ import { signed, type Signed } from './signed.ts'
 interface Verb<Resource> {
   readonly does: string
   readonly orders: (id: string, resource: Resource, reason: string) => readonly PolicyCommand[]
+  /** What it moves, where that is not the resource's amount. */
+  readonly amountOf?: (resource: Resource) => number
   readonly also?: (runtime: Runtime, id: string, resource: Resource) => Promise<void>
+}
+
+interface Seen<Resource> {
+  readonly resource: Resource
+  readonly revision: number
 }
 
 interface Kind<Resource> {
@@ -35,7 +42,7 @@ interface Kind<Resource> {
   readonly about: string
   readonly named: 'payout' | 'refund' | 'payment_intent'
   /** Throws the refusal of an unknown id. */
-  readonly read: (runtime: Runtime, id: string) => Promise<Resource>
+  readonly read: (runtime: Runtime, id: string) => Promise<Seen<Resource>>
   readonly moneyOf: (resource: Resource) => { readonly amount: number; readonly currency: string }
   readonly verbs: Readonly<Record<string, Verb<Resource>>>
 }
@@ -44,7 +51,10 @@ const payouts: Kind<RequestedPayout> = {
   group: 'payouts',
   about: 'payouts that an operator has told us about by other ways',
   named: 'payout',
-  read: async ({ dependencies }, id) => requested(await readState(dependencies.store, payout, id)),
+  read: async ({ dependencies }, id) => {
+    const { state, revision } = await readCurrent(dependencies.store, payout, id)
+    return { resource: requested(state), revision }
+  },
   moneyOf: ({ money: { amount, currency } }) => ({ amount, currency }),
   verbs: {
     settle: { does: 'the operator has paid it; one that failed here is charged again', orders: settle },
@@ -93,7 +103,10 @@ const refunds: Kind<RequestedRefund> = {
   group: 'refunds',
   about: 'refunds that a provider has told us about by other ways',
   named: 'refund',
-  read: async ({ dependencies }, id) => requestedRefund(await readState(dependencies.store, refund, id)),
+  read: async ({ dependencies }, id) => {
+    const { state, revision } = await readCurrent(dependencies.store, refund, id)
+    return { resource: requestedRefund(state), revision }
+  },
   moneyOf: ({ amount, currency }) => ({ amount, currency }),
   verbs: {
     settle: {
@@ -117,7 +130,10 @@ const payments: Kind<CreatedIntent> = {
   group: 'payments',
   about: 'payment intents whose provider has told us by other ways what came of the last confirmation',
   named: 'payment_intent',
-  read: async ({ dependencies }, id) => created(await readState(dependencies.store, paymentIntent, id)),
+  read: async ({ dependencies }, id) => {
+    const { state, revision } = await readCurrent(dependencies.store, paymentIntent, id)
+    return { resource: created(state), revision }
+  },
   moneyOf: ({ amount, currency }) => ({ amount, currency }),
   verbs: {
     settle: {
@@ -139,17 +155,23 @@ const payments: Kind<CreatedIntent> = {
     'return-late': {
       does: 'send back what was paid late, under a new reference, once the provider has refused it for good',
       orders: resumeLateRefunds,
+      amountOf: (intent) => intent.amount * keptLate(intent).length,
     },
   },
 }
 
 function resumeLateRefunds(id: string, intent: CreatedIntent): readonly PolicyCommand[] {
   if (intent.late.length === 0) throw new CommandFailedError('The intent was not paid late.')
-  const kept = intent.late.filter((operationId) => !isLateRefunded(intent, operationId))
+  const kept = keptLate(intent)
   if (kept.length === 0) throw new CommandFailedError('All that was paid late has gone back.')
   return kept.map((operationId) => {
     return to(paymentIntent, id, { type: 'ResumeLateRefund', data: { operationId } })
   })
+}
+
+/** Operations whose late money is still with us. */
+function keptLate(intent: CreatedIntent): readonly string[] {
+  return intent.late.filter((operationId) => !isLateRefunded(intent, operationId))
 }
 
 function operationOf({ attempts }: CreatedIntent): string {
@@ -189,17 +211,19 @@ async function act<Resource extends MerchantOwner>(
 ): Promise<void> {
   const { group, named, verbs, moneyOf } = kind
   const subject = publicId(idPrefixes[named]!, id)
-  const resource = await kind.read(runtime, id).catch(() => {
+  const { resource, revision } = await kind.read(runtime, id).catch(() => {
     throw new CommandFailedError(`There is no ${named.replace('_', ' ')} ${subject}.`)
   })
-  const { orders, also } = verbs[verb]!
+  const { orders, amountOf, also } = verbs[verb]!
   const { merchant, livemode } = resource
   const act = {
     action: `${group} ${verb}`,
     id,
     subject,
     owner: { merchant, livemode },
-    money: moneyOf(resource),
+    money: amountOf ? { ...moneyOf(resource), amount: amountOf(resource) } : moneyOf(resource),
+    // What has happened since may change what it does.
+    occasion: `at ${revision}`,
   }
   const what = { ...act, orders: orders(id, resource, options.reason) }
   await intervene(runtime, also ? { ...what, also: () => also(runtime, id, resource) } : what, options)

@@ -63,6 +63,30 @@ export async function askLateRefund(timer: DueTimer, tools: Tools): Promise<Date
   return new Date(clock().getTime() + askedEveryMs)
 }
 
+/**
+ * The money is back, while another reference may be under way at the provider: it is asked for until it is
+ * over, and never submitted.
+ */
+export async function askSecondLateRefund(timer: DueTimer, tools: Tools): Promise<Date | undefined> {
+  const { subject, merchant, livemode } = timer
+  const [id = '', operationId = '', reference = ''] = subject.split('.')
+  const { rail, store, clock } = tools.dependencies
+  const intent = created(await readState(store, paymentIntent, id))
+  if (intent.lateRefunds[reference] !== 'requested') return undefined
+  const payment = { paymentIntent: id, operationId, reference, merchant, livemode }
+  const { method } = attemptOf(intent, operationId)
+  const state = await rail.status(reference, { livemode, method })
+  await reportLateRefund(state.state === 'never_received' ? notSubmitted : state, payment, tools)
+  return new Date(clock().getTime() + askedEveryMs)
+}
+
+/** Whoever submitted it has stopped by now. */
+const notSubmitted: RailState = {
+  state: 'failed',
+  code: 'processing_error',
+  message: 'It was not submitted, because the money was already back',
+}
+
 interface Following {
   readonly request: RailRequest
   readonly payment: LatePayment

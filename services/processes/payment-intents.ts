@@ -28,7 +28,7 @@ import type { DueTimer } from '../../packages/kernel/read-ports.ts'
 import { NotYetError } from '../composition/failures.ts'
 import { findEntry } from '../composition/journal-entries.ts'
 import { tryOrOpenCase } from './cases.ts'
-import { askLateRefund, giveBackLatePayment } from './late-refunds.ts'
+import { askLateRefund, askSecondLateRefund, giveBackLatePayment } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
 import type { Process, Reaction, Tools } from './process.ts'
 
@@ -43,6 +43,7 @@ export const paymentIntentProcess: Process = {
     intent_status: askStatus,
     canceled_status: askCanceled,
     late_refund: askLateRefund,
+    second_late_refund: askSecondLateRefund,
     payment_available: release,
   },
   callbacks: { collection: onRailCallback },

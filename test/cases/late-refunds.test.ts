@@ -1,80 +1,28 @@
 import t from 'tap'
-import { identity } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
 import { cases } from '../../projections/cases.ts'
 import { paymentIntentProcess } from '../../services/processes/payment-intents.ts'
 import { toolsOf } from '../../services/processes/main.ts'
 import { ikw, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
-import { orange } from '../support/payments.ts'
+import { amount, LatePayments, patienceMs, type Late } from '../support/late-payments.ts'
 import { failed, returned, ScriptedRail, succeeded } from '../support/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const provider = new ScriptedRail()
 let service: TestService
+let latePayments: LatePayments
 
 t.before(async () => {
   service = await startService(t, {}, { rails: [{ environments: ['sandbox'], rail: provider }] })
+  latePayments = new LatePayments(service, provider)
 })
 
-const amount = 5_000
-const patienceMs = 20_000
-
-interface Late {
-  readonly id: string
-  readonly operation: string
-  /** The first references under which the money goes back. */
-  readonly first: string
-  readonly second: string
-}
-
-async function confirm(): Promise<Pick<Late, 'id' | 'operation'>> {
-  const order = { amount, currency: 'XOF', transaction_country: 'SN' }
-  const { body } = await service.post('/api/v1/payment-intents', order)
-  const confirmed = await service.post(`/api/v1/payment-intents/${String(body['id'])}/confirm`, orange())
-  // A provider that reports what nobody knows yet calls again; this one does not.
-  await caughtUp()
-  const operation = identity(String(confirmed.body['operation_id']), 'op')!
-  return { id: identity(String(body['id']), 'pi')!, operation }
-}
-
-async function caughtUp(): Promise<void> {
-  const { reads, store } = service.service.runtime.dependencies
-  await reads.reached(await store.head(), 10_000)
-}
-
-/** Money that arrives after its intent has failed, and whose first refund the provider answers like this. */
-async function payLate(answer: RailState): Promise<Late> {
-  provider.answer = ({ kind }) => (kind === 'refund' ? answer : { state: 'pending' })
-  const { id, operation } = await confirm()
-  await provider.say(operation, failed)
-  await provider.say(operation, succeeded)
-  const [first, second] = [lateRefundIdOf(operation), lateRefundIdOf(operation, 1)]
-  await provider.submitted(({ reference }) => reference === first)
-  if (answer.state === 'failed') await until(id, 'PaymentIntentLateRefundFailed')
-  await caughtUp()
-  return { id, operation, first, second }
-}
-
-async function typesOf(id: string): Promise<readonly string[]> {
-  const events = await service.service.runtime.dependencies.store.readStream(`payment_intent-${id}`, 0)
-  return events.map(({ type }) => type)
-}
-
-async function until(id: string, type: string): Promise<void> {
-  await eventually(
-    () => typesOf(id),
-    (types) => types.includes(type),
-    patienceMs,
-  )
-}
-
 async function openedFor(subject: string): Promise<readonly string[]> {
-  await caughtUp()
+  await latePayments.caughtUp()
   const { reads } = service.service.runtime.dependencies
   const where = [{ column: 'subject', operator: '=', value: subject }] as const
   const page = await reads.page<{ kind: string }>({ from: cases.name, where, order: 'created', limit: 10 })
@@ -97,13 +45,27 @@ async function suspense(): Promise<number> {
 
 const untilSuspense = (wanted: number) => eventually(suspense, (now) => now === wanted, patienceMs)
 
-async function askAgain({ id, operation }: Late): Promise<Date | undefined> {
+function askAgain({ id, operation }: Late): Promise<Date | undefined> {
+  return runTimer('late_refund', `${id}.${operation}`)
+}
+
+async function runTimer(kind: string, subject: string): Promise<Date | undefined> {
   const { dependencies } = service.service.runtime
   const owner = { merchant: service.service.credentials.merchant_id, livemode: false }
-  const subject = `${id}.${operation}`
   const dueAt = dependencies.clock().toISOString()
-  const timer = { ...owner, id: `late_refund:${subject}`, kind: 'late_refund', subject, dueAt, attempts: 0 }
-  return paymentIntentProcess.timers!['late_refund']!(timer, toolsOf(dependencies))
+  const timer = { ...owner, id: `${kind}:${subject}`, kind, subject, dueAt, attempts: 0 }
+  return paymentIntentProcess.timers![kind]!(timer, toolsOf(dependencies))
+}
+
+/** Runs the timers of an intent's second refunds as often as they have to be run. */
+async function askSecond({ id }: Late): Promise<number> {
+  await latePayments.caughtUp()
+  const { rows } = await service.service.runtime.postgres.pool.query<{ kind: string; subject: string }>(
+    "select kind, subject from read.timers where kind like '%late_refund' and subject like $1",
+    [`${id}.%`],
+  )
+  for (const { kind, subject } of rows) await runTimer(kind, subject)
+  return rows.length
 }
 
 function timesSubmitted(wanted: string): number {
@@ -112,17 +74,17 @@ function timesSubmitted(wanted: string): number {
 
 t.test('a refund that has failed and is done after all is found before another is sent', async (t) => {
   const before = await suspense()
-  const late = await payLate(failed)
+  const late = await latePayments.pay(failed)
   provider.set(late.first, succeeded)
   await askAgain(late)
   t.equal(timesSubmitted(late.second), 0)
-  await until(late.id, 'PaymentIntentLateSuccessRefunded')
+  await latePayments.until(late.id, 'PaymentIntentLateSuccessRefunded')
   await untilSuspense(before)
   t.notOk(await askAgain(late), 'it is over')
 })
 
 t.test('no other refund is sent while the provider may still do the first', async (t) => {
-  const late = await payLate(failed)
+  const late = await latePayments.pay(failed)
   provider.set(late.first, { state: 'pending' })
   t.ok(await askAgain(late))
   t.equal(timesSubmitted(late.second), 0)
@@ -130,12 +92,12 @@ t.test('no other refund is sent while the provider may still do the first', asyn
 
 t.test('late money that went back under two references is a case', async (t) => {
   const before = await suspense()
-  const late = await payLate(failed)
+  const late = await latePayments.pay(failed)
   provider.answer = () => ({ state: 'pending' })
   await askAgain(late)
   t.equal(timesSubmitted(late.second), 1)
   await provider.say(late.first, succeeded)
-  await until(late.id, 'PaymentIntentLateSuccessRefunded')
+  await latePayments.until(late.id, 'PaymentIntentLateSuccessRefunded')
   t.strictSame(await openedFor(late.id), [])
   await provider.say(late.second, succeeded)
   t.strictSame(await untilOpened(late.id), ['payment_contradicted'])
@@ -144,16 +106,55 @@ t.test('late money that went back under two references is a case', async (t) => 
   t.equal(await untilSuspense(before), before, 'what nobody owes is not booked')
 })
 
+t.test('a refund that went on beside another one is asked for until it is over', async (t) => {
+  for (const [word, opens] of [
+    [succeeded, ['payment_contradicted']],
+    [failed, []],
+    [{ state: 'never_received' }, []],
+  ] as const) {
+    const before = await suspense()
+    const late = await latePayments.pay(failed)
+    provider.answer = () => ({ state: 'pending' })
+    await askAgain(late)
+    t.equal(timesSubmitted(late.second), 1)
+    await provider.say(late.first, succeeded)
+    await latePayments.until(late.id, 'PaymentIntentLateSuccessRefunded')
+    t.equal(await askSecond(late), 1, 'it is still under way')
+    t.strictSame(await openedFor(late.id), [])
+    // Nobody calls.
+    provider.set(late.second, word)
+    t.equal(await askSecond(late), 1)
+    t.equal(await askSecond(late), 0, 'it is over')
+    t.strictSame(await openedFor(late.id), opens, word.state)
+    t.equal(await untilSuspense(before), before, 'it is booked once')
+  }
+})
+
+t.test('late money that comes back goes back by what is under way already', async (t) => {
+  const before = await suspense()
+  const late = await latePayments.pay(failed)
+  provider.answer = () => ({ state: 'pending' })
+  await askAgain(late)
+  await provider.say(late.first, succeeded)
+  await untilSuspense(before)
+  await provider.say(late.first, returned)
+  await untilSuspense(before + amount)
+  provider.set(late.second, succeeded)
+  t.equal(await askSecond(late), 1)
+  t.equal(await untilSuspense(before), before)
+  t.equal(await askSecond(late), 0)
+})
+
 t.test('a refund whose success the provider does not repeat when asked has failed', async (t) => {
-  const late = await payLate(failed)
+  const late = await latePayments.pay(failed)
   await provider.report(late.first, succeeded)
-  t.notOk((await typesOf(late.id)).includes('PaymentIntentLateSuccessRefunded'))
+  t.notOk((await latePayments.typesOf(late.id)).includes('PaymentIntentLateSuccessRefunded'))
   t.strictSame(await openedFor(late.id), [])
 })
 
 t.test('late money that comes back from the payer is a case, and goes back when people say so', async (t) => {
   const before = await suspense()
-  const late = await payLate({ state: 'pending' })
+  const late = await latePayments.pay({ state: 'pending' })
   await provider.say(late.first, succeeded)
   await untilSuspense(before)
   await provider.say(late.first, returned)
@@ -163,16 +164,16 @@ t.test('late money that comes back from the payer is a case, and goes back when 
   await provider.submitted(({ reference }) => reference === late.second)
   await provider.say(late.second, succeeded)
   t.equal(await untilSuspense(before), before)
-  await caughtUp()
+  await latePayments.caughtUp()
   t.match(await ikw(settingsOf(service), 'ledger', 'verify'), { code: 0 })
 })
 
 t.test('late money that the provider has refused for good goes back when people say so', async (t) => {
-  const late = await payLate(failed)
+  const late = await latePayments.pay(failed)
   for (let tries = 2; tries <= 4; tries++) {
     await askAgain(late)
     const failures = async () =>
-      (await typesOf(late.id)).filter((type) => type === 'PaymentIntentLateRefundFailed').length
+      (await latePayments.typesOf(late.id)).filter((type) => type === 'PaymentIntentLateRefundFailed').length
     await eventually(failures, (count) => count === tries, patienceMs)
   }
   t.strictSame(await untilOpened(late.id), ['late_payment_not_refunded'])
@@ -187,7 +188,7 @@ t.test('late money that the provider has refused for good goes back when people 
   t.strictSame(kinds, ['late_payment_not_refunded', 'late_payment_not_refunded'], 'a new question')
   provider.answer = () => succeeded
   await returnLate(t, late)
-  await until(late.id, 'PaymentIntentLateSuccessRefunded')
+  await latePayments.until(late.id, 'PaymentIntentLateSuccessRefunded')
   const again = await ikw(settingsOf(service), 'payments', 'return-late', late.id, ...signature)
   t.match(again, { code: 2, stderr: /has gone back/ })
 })
@@ -200,13 +201,13 @@ t.test('a payment that was not paid late has nothing that goes back', async (t) 
 })
 
 t.test('money that was taken back, then paid late and returned once more is a case', async (t) => {
-  const { id, operation } = await confirm()
+  const { id, operation } = await latePayments.confirm()
   await provider.say(operation, succeeded)
-  await until(id, 'PaymentIntentSucceeded')
+  await latePayments.until(id, 'PaymentIntentSucceeded')
   await provider.say(operation, returned)
-  await until(id, 'PaymentIntentPaymentReturned')
+  await latePayments.until(id, 'PaymentIntentPaymentReturned')
   await provider.say(operation, succeeded)
-  await until(id, 'PaymentIntentLateSuccessRecorded')
+  await latePayments.until(id, 'PaymentIntentLateSuccessRecorded')
   t.strictSame(await openedFor(id), [])
   await provider.say(operation, returned)
   t.strictSame(await untilOpened(id), ['payment_contradicted'])

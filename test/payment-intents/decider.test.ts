@@ -222,7 +222,12 @@ scenarios(paymentIntent, {
   'late money is given back once': {
     given: [...locked, submitted, failed, paidLate],
     when: { type: 'RecordLateRefund', data: { operationId, reference: lateRefund } },
-    then: [{ type: 'PaymentIntentLateSuccessRefunded', data: { ...money, refund: lateRefund, nth: 1 } }],
+    then: [
+      {
+        type: 'PaymentIntentLateSuccessRefunded',
+        data: { ...money, refund: lateRefund, nth: 1, underWay: null },
+      },
+    ],
   },
 
   'a fresh intent can be canceled': {

@@ -19,7 +19,7 @@ const opening = policy<PayoutEvents & RefundEvents & PaymentIntentEvents>('case_
     return [openCase(opened, `${operationId} ${word}`)]
   },
   PaymentIntentLateRefundFailed: ({ id, data }) => {
-    if (data.next) return []
+    if (data.next || data.isBackOtherwise) return []
     const reason = `What was paid after the end of the intent does not go back to the payer: ${data.message}`
     const opened = { ...about('late_payment_not_refunded', 'payment_intent', id), reason, money: sumOf(data) }
     // Once people have had it tried again, a new failure is a new question.

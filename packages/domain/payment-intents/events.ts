@@ -147,20 +147,33 @@ export const paymentIntentEvents = {
     }),
   ),
 
-  /** `nth`: how often it went back, where it came back in between. */
-  PaymentIntentLateSuccessRefunded: stored(3, record({ ...collected, refund: Uuid, nth: Nth }), {
-    1: withoutStamp,
-    2: (older) => ({ ...older, nth: 1 }),
-  }),
-  /** The provider keeps late money; it is asked again under the reference `next`, if any. */
+  /**
+   * `nth`: how often it went back, where it came back in between. `underWay` is another reference under which
+   * the provider may return it too: it is followed until it is over.
+   */
+  PaymentIntentLateSuccessRefunded: stored(
+    4,
+    record({ ...collected, refund: Uuid, nth: Nth, underWay: nullable(Uuid) }),
+    {
+      1: withoutStamp,
+      2: (older) => ({ ...older, nth: 1 }),
+      3: (older) => ({ ...older, underWay: null }),
+    },
+  ),
+  /**
+   * The provider keeps late money; it is asked again under the reference `next`, if any. Where the money is
+   * back under another reference, nothing is missing.
+   */
   PaymentIntentLateRefundFailed: stored(
-    1,
+    2,
     record({
       ...collected,
       refund: Uuid,
       message: Type.String(),
       next: nullable(record({ refund: Uuid, at: Timestamp })),
+      isBackOtherwise: Type.Boolean(),
     }),
+    { 1: (older) => ({ ...older, isBackOtherwise: false }) },
   ),
   /**
    * The provider's statement about a refund of late money contradicts the record, which may be that the money

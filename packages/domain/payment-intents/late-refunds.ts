@@ -53,13 +53,13 @@ export function withLateRefund(
   return { ...intent, lateRefunds: { ...intent.lateRefunds, [reference]: status } }
 }
 
-/** The money is back, so that no other reference is waited for. */
+/** The money is back. Another reference may be under way; in older histories it was then forgotten. */
 export function withLateRefunded(
   intent: CreatedIntent,
-  { operationId, reference }: LateRefund,
+  { operationId, refund: reference, underWay }: PaymentIntentEvents['PaymentIntentLateSuccessRefunded'],
 ): CreatedIntent {
   const waiting = lateRefundsOf(intent, operationId).filter(({ status }) => status === 'requested')
-  const dropped = new Set(waiting.map((each) => each.reference))
+  const dropped = new Set(waiting.map((each) => each.reference).filter((each) => each !== underWay))
   const kept = Object.entries(intent.lateRefunds).filter(([each]) => !dropped.has(each))
   const lateRefundsBooked = { ...intent.lateRefundsBooked, [operationId]: nthOf(intent, operationId) }
   const given = { ...intent, lateRefunds: Object.fromEntries(kept), lateRefundsBooked }
@@ -99,10 +99,13 @@ export function lateRefundFailed(
 ): readonly Happening[] {
   if (intent.lateRefunds[reference] !== 'requested') return []
   const known = lateRefundsOf(intent, operationId)
+  const isBackOtherwise = isLateRefunded(intent, operationId)
   const delayMs = retriedAfterMs[known.filter(({ status }) => status === 'failed').length]
-  const next = delayMs === undefined ? null : nextRefund(operationId, known.length, now.getTime() + delayMs)
+  const isLast = isBackOtherwise || delayMs === undefined
+  const next = isLast ? null : nextRefund(operationId, known.length, now.getTime() + delayMs)
   const money = collected(intent, attemptOf(intent, operationId))
-  return [{ type: 'PaymentIntentLateRefundFailed', data: { ...money, refund: reference, message, next } }]
+  const data = { ...money, refund: reference, message, next, isBackOtherwise }
+  return [{ type: 'PaymentIntentLateRefundFailed', data }]
 }
 
 function nextRefund(operationId: string, earlier: number, timeMs: number) {
@@ -152,7 +155,9 @@ export function lateRefundResumed(intent: CreatedIntent, operationId: string): r
 
 function refundedLate(intent: CreatedIntent, { operationId, reference }: LateRefund): Happening {
   const money = collected(intent, attemptOf(intent, operationId))
-  const data = { ...money, refund: reference, nth: nthOf(intent, operationId) }
+  const open = lateRefundsOf(intent, operationId).filter(({ status }) => status === 'requested')
+  const underWay = open.find((each) => each.reference !== reference)?.reference ?? null
+  const data = { ...money, refund: reference, nth: nthOf(intent, operationId), underWay }
   return { type: 'PaymentIntentLateSuccessRefunded', data }
 }
 

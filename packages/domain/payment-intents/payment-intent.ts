@@ -244,9 +244,7 @@ export const paymentIntent: Decider<PaymentIntent, PaymentIntentCommands, Paymen
       const intent = begun(state)
       return withLateRefund({ ...intent, late: [...intent.late, operationId] }, refund, 'requested')
     },
-    PaymentIntentLateSuccessRefunded: (state, { operationId, refund }) => {
-      return withLateRefunded(begun(state), { operationId, reference: refund })
-    },
+    PaymentIntentLateSuccessRefunded: (state, refunded) => withLateRefunded(begun(state), refunded),
     PaymentIntentLateRefundFailed: (state, { refund, next }) => {
       const failed = withLateRefund(begun(state), refund, 'failed')
       return next ? withLateRefund(failed, next.refund, 'requested') : failed

@@ -49,7 +49,8 @@ export const paymentTemplates: readonly string[] = Object.entries(deferredTwin)
   .flat()
   .filter((template) => template !== undefined)
 
-type Collected = Omit<PaymentIntentEvents['PaymentIntentLateSuccessRefunded'], 'refund' | 'nth'> & {
+type Refunded = PaymentIntentEvents['PaymentIntentLateSuccessRefunded']
+type Collected = Omit<Refunded, 'refund' | 'nth' | 'underWay'> & {
   readonly nth?: number
 }
 

@@ -10,7 +10,7 @@ const firstAskedMs = 30_000
 
 type BookEvents = Pick<LedgerEvents, 'EntryPosted' | 'HoldPosted' | 'HoldVoided'>
 
-/** The two parts of a subject: an id, and further data for the work. */
+/** The parts of a subject: an id, and further data for the work. */
 function timerSubject(id: string, beside: string): string {
   return `${id}.${beside}`
 }
@@ -34,17 +34,27 @@ export const paymentTimers = timerHandlers<PaymentIntentEvents & RefundEvents & 
     return [stop('canceled_status', event.id), asked]
   },
   PaymentIntentLateRefundFailed: (event) => {
-    const { operationId, next } = event.data
+    const { operationId, refund, next } = event.data
     const subject = timerSubject(event.id, operationId)
-    return [next ? start('late_refund', subject, event, next.at) : stop('late_refund', subject)]
+    const again = next ? start('late_refund', subject, event, next.at) : stop('late_refund', subject)
+    return [stop('second_late_refund', timerSubject(subject, refund)), again]
+  },
+  PaymentIntentLateRefundContradicted: ({ id, data: { operationId, refund, isConfirmed } }) => {
+    const subject = timerSubject(timerSubject(id, operationId), refund)
+    return isConfirmed ? [stop('second_late_refund', subject)] : []
   },
   PaymentIntentLateRefundResumed: (event) => {
     const subject = timerSubject(event.id, event.data.operationId)
     return [start('late_refund', subject, event, event.metadata.at)]
   },
-  PaymentIntentLateSuccessRefunded: ({ id, data }) => [
-    stop('late_refund', timerSubject(id, data.operationId)),
-  ],
+  PaymentIntentLateSuccessRefunded: (event) => {
+    const { operationId, refund, underWay } = event.data
+    const subject = timerSubject(event.id, operationId)
+    const ended = [stop('late_refund', subject), stop('second_late_refund', timerSubject(subject, refund))]
+    if (underWay === null) return ended
+    const second = timerSubject(subject, underWay)
+    return [...ended, start('second_late_refund', second, event, after(event.metadata.at, firstAskedMs))]
+  },
 
   PaymentIntentRefundReserved: (event) => {
     const subject = timerSubject(event.data.refund, event.id)
