@@ -29,8 +29,10 @@ interface Parts {
   readonly baseUrl: string
 }
 
-/** Another process may have made a key or retired one, which is known after so long. */
+/** Another process may have made a key, or retired one: what it signs for so long opens nothing. */
 const looksEveryMs = 1_000
+/** Whoever takes access tokens looks at their keys itself, at each request. The others are few. */
+const lookups = { access: 'verifying', refresh: 'verifyingNow', link: 'verifyingNow' } as const
 const keysKept = 20
 const missesKept = 1_000
 
@@ -47,7 +49,7 @@ export function openTokens(parts: Parts): Tokens {
       return signToken({ kind, claims, expiresAt }, { id, key, issuer, now: clock() })
     },
     open: (kind, token) =>
-      openToken(kind, token, { issuer, now: clock(), keyOf: (id) => ring.verifying(id) }),
+      openToken(kind, token, { issuer, now: clock(), keyOf: (id) => ring[lookups[kind]](id) }),
     async publicKeys() {
       await ring.newest()
       return (await ring.look()).map(({ id, publicKey }) => publicJwk(id, publicKey))
@@ -90,7 +92,17 @@ class KeyRing {
       this.#missed.set(id, true)
       return undefined
     }
-    const key = this.#verifying.get(id) ?? (await verifyingKey(found.publicKey))
+    return this.#verifyingWith(found)
+  }
+
+  /** As of now: one that was retired a moment ago opens nothing, whoever has signed with it since. */
+  async verifyingNow(id: string): Promise<Key | undefined> {
+    const found = (await this.#read()).find((one) => one.id === id)
+    return found && this.#verifyingWith(found)
+  }
+
+  async #verifyingWith({ id, publicKey }: TokenKey): Promise<Key> {
+    const key = this.#verifying.get(id) ?? (await verifyingKey(publicKey))
     this.#verifying.set(id, key)
     return key
   }
@@ -118,9 +130,10 @@ class KeyRing {
   }
 
   async #read(): Promise<readonly TokenKey[]> {
-    this.#keys = (await readState(this.#parts.store, tokenKeys, tokenKeysId)).keys
+    const { keys } = await readState(this.#parts.store, tokenKeys, tokenKeysId)
+    this.#keys = keys
     this.#lookedAt = performance.now()
-    return this.#keys
+    return keys
   }
 
   async #make(): Promise<TokenKey> {

@@ -106,6 +106,12 @@ t.test('a key that is retired signs and opens nothing within a second, in any pr
   const retire = { type: 'RetireTokenKey', data: { id, reason: 'Was in a dump of memory' } } as const
   await executor.send(tokenKeys, tokenKeysId, retire, envelope)
   const retiredAt = performance.now()
+  const late = await other.sign('refresh', claims, soon())
+  t.equal(kidOf(late), id, 'a process that knows nothing of it yet still signs')
+  for (const each of [tokens, other]) {
+    t.equal(await each.open('refresh', user.refreshToken), undefined, 'at once')
+    t.equal(await each.open('refresh', late), undefined, 'what is signed later opens nothing either')
+  }
   await eventually(me, ({ status }) => status === 401)
   await eventually(
     () => other.open('access', user.token),
