@@ -1,10 +1,11 @@
 import type { LinkPurpose } from '../../packages/domain/users/links.ts'
 import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
 import { user, type ActiveUser } from '../../packages/domain/users/user.ts'
+import { nextMailAt } from '../../packages/kernel/mail-pace.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { apart } from './apart.ts'
+import { apart, apartBySubject } from './apart.ts'
 import { leftAddressMail, linkMail, reuseMail } from './mail-texts.ts'
 import { post } from './post.ts'
 import type { Process, Tools } from './process.ts'
@@ -15,7 +16,7 @@ export const linkMailProcess: Process = {
     link_mail: apart(mailLink),
     email_change_mail: apart(mailChange),
     previous_email: apart(tellPrevious),
-    session_reuse: apart(tellReuse),
+    session_reuse: apartBySubject(tellReuses),
   },
 }
 
@@ -55,23 +56,24 @@ async function tellPrevious({ subject: id, ...timer }: DueTimer<Owner>, tools: T
   await tools.send(to(user, id, { type: 'NotePreviousEmailTold', data: {} }), ownerOf(timer), 'timer')
 }
 
-async function tellReuse(timer: DueTimer<Owner>, tools: Tools): Promise<void> {
-  const [id, session] = timer.subject.split('.') as [string, string]
-  const { executor } = tools.dependencies
+/** One mail tells of all that were not told yet. */
+async function tellReuses(timer: DueTimer<Owner>, tools: Tools): Promise<Date | undefined> {
+  const id = timer.subject.split('.', 1)[0]!
+  const { executor, clock } = tools.dependencies
   const { state } = await executor.current(user, id)
-  const { untold } = (await executor.current(userSessions, id)).state
-  if (state.status !== 'active' || !untold.includes(session)) return
+  const { untold, toldAt } = (await executor.current(userSessions, id)).state
+  if (state.status !== 'active' || untold.length === 0) return undefined
+  const mailAt = nextMailAt(toldAt, clock())
+  if (mailAt > clock()) return mailAt
   await post(tools, { to: state.email, ...reuseMail(addressed(state)) })
-  await tools.send(
-    to(userSessions, id, { type: 'NoteReuseTold', data: { session } }),
-    ownerOf(timer),
-    'timer',
-  )
+  const told = { type: 'NoteReusesTold', data: { sessions: untold } } as const
+  await tools.send(to(userSessions, id, told), ownerOf(timer), 'timer')
+  return undefined
 }
 
 /** Only who has shown to have the mailbox is called by name: it could say anything to anybody. */
-export function addressed({ name, language, emailVerified }: ActiveUser) {
-  return { name: emailVerified ? name : null, language }
+export function addressed({ name, language, emailVerified, isNameDoubtful }: ActiveUser) {
+  return { name: emailVerified && !isNameDoubtful ? name : null, language }
 }
 
 /** Behind the `#` the token is seen by the page alone, not by servers on the way, nor in their logs. */

@@ -9,6 +9,16 @@ export const noticeTexts: Readonly<Record<Noticed, Texts>> = {
     fr: ['Mot de passe changé', 'Le mot de passe de votre compte vient de changer.'],
     en: ['Password changed', 'The password of your account has just changed.'],
   },
+  UserPasswordRemoved: {
+    fr: [
+      'Mot de passe retiré',
+      'Votre adresse a été confirmée par quelqu’un qui n’était pas connecté : le mot de passe qui avait été choisi n’ouvre plus votre compte. Un lien pour en choisir un autre vous est envoyé.',
+    ],
+    en: [
+      'Password removed',
+      'Your address was confirmed by somebody who was not signed in: the password that had been chosen no longer opens your account. A link to choose another one is on its way.',
+    ],
+  },
   UserTotpEnabled: {
     fr: ['Authentificateur ajouté', 'La connexion à votre compte demande désormais un code.'],
     en: ['Authenticator added', 'Signing in to your account now asks for a code.'],
@@ -33,6 +43,11 @@ export const noticeTexts: Readonly<Record<Noticed, Texts>> = {
     fr: ['Compte Google dissocié', 'Aucun compte Google n’ouvre plus votre compte.'],
     en: ['Google account disconnected', 'No Google account opens your account any more.'],
   },
+}
+
+export const severalSubjects: Readonly<Record<Language, string>> = {
+  fr: 'Plusieurs changements de votre compte',
+  en: 'Several changes to your account',
 }
 
 /** Where nothing was added that a link could remove. */

@@ -116,7 +116,7 @@ async function journey(client: MerchantClient, dataDirectory: string) {
   const awa = await newUser(client)
   for (const value of [awa.email, awa.token, awa.refreshToken]) secret(value)
   await anybody(`${auth}/login`, { email: awa.email, password: other })
-  await anybody(`${auth}/verify-email`, { token: await mailed(awa.email, 'verify-email') })
+  await asking(awa.token)(`${auth}/verify-email`, { token: await mailed(awa.email, 'verify-email') })
   const { access_token: key } = await anybody(`${auth}/refresh`, { refreshToken: awa.refreshToken })
   const own = asking(String(key))
 
@@ -137,7 +137,7 @@ async function journey(client: MerchantClient, dataDirectory: string) {
   await anybody(`${auth}/mfa/verify`, { challengeId: stepUp['id'], code: codes[1] })
   const newEmail = secret(`moved.${awa.email}`)
   await own(`${auth}/email-change/request`, { challengeId: stepUp['id'], newEmail })
-  await anybody(`${auth}/email-change/confirm`, { token: await mailed(newEmail, 'email-change') })
+  await own(`${auth}/email-change/confirm`, { token: await mailed(newEmail, 'email-change') })
 
   const wanted = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read'] }
   const issued = await own(`${auth}/api-keys`, wanted)

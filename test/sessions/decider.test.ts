@@ -107,7 +107,7 @@ scenarios(
     },
     'a user is told once that a spent token was shown': {
       given: [started, ended('token_reused')],
-      when: { type: 'NoteReuseTold', data: { session } },
+      when: { type: 'NoteReusesTold', data: { sessions: [session] } },
       then: [{ type: 'SessionReuseTold', data: { session } }],
     },
     'one session of fifty ends when another starts': {

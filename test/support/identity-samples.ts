@@ -33,8 +33,8 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
   'POST /api/v1/auth/logout': async (service) => ({ key: (await ownerSession(service)).token }),
   'DELETE /api/v1/auth/sessions': async (service) => ({ key: (await twoSessions(service)).token }),
   'POST /api/v1/auth/verify-email': async (service) => {
-    const { id } = await newUser(service)
-    return { body: { token: await linkToken(service.service, id, 'verify_email') } }
+    const { id, token: key } = await newUser(service)
+    return { key, body: { token: await linkToken(service.service, id, 'verify_email') } }
   },
   'POST /api/v1/auth/verify-email/resend': async (service) => ({ key: (await newUser(service)).token }),
   'POST /api/v1/auth/reset-password': async (service) => {
@@ -59,7 +59,8 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
   },
   'POST /api/v1/auth/email-change/confirm': async (service) => {
     const user = await newUser(service)
-    return { body: { token: await changeToken(service.service, user.id, await emailChange(service, user)) } }
+    const token = await changeToken(service.service, user.id, await emailChange(service, user))
+    return { key: user.token, body: { token } }
   },
   'POST /api/v1/auth/email-change/cancel': async (service) => {
     const user = await newUser(service)
@@ -68,9 +69,9 @@ export const proving: Readonly<Record<string, (service: TestService) => Promise<
     return { key: user.token, body: { requestId } }
   },
   'POST /api/v1/auth/magic-link/verify': async (service) => {
-    const { id, email } = await newUser(service)
+    const { id, email, token: key } = await newUser(service)
     const token = await linkToken(service.service, id, 'verify_email')
-    await service.post('/api/v1/auth/verify-email', { token })
+    await service.post('/api/v1/auth/verify-email', { token }, { key })
     await service.post('/api/v1/auth/magic-link', { email })
     return { body: { token: await newestLink(service, id, 'magic_link') } }
   },

@@ -130,10 +130,15 @@ export function clientOf({
   return client
 }
 
-/** Paths whose rows take this kind of credential and no other, as patterns. */
+/** Paths whose rows take this kind of credential or none, as patterns. */
 function pathsFor(kind: CredentialKind): (path: string) => boolean {
   const patterns = routes
-    .filter((route) => credentialsOf(route).join() === kind)
+    .filter(
+      (route) =>
+        credentialsOf(route)
+          .filter((taken) => taken !== 'nobody')
+          .join() === kind,
+    )
     .map((route) => new RegExp(`^${partsOf(route).path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`))
   return (path) => patterns.some((pattern) => pattern.test(path))
 }

@@ -38,7 +38,8 @@ async function tokenFor(address: string, path: string): Promise<string> {
 
 const request = ({ token }: SignedIn, newEmail: string) =>
   service.post(`${auth}/email-change/request`, { newEmail }, { key: token })
-const confirm = (token: string) => service.post(`${auth}/email-change/confirm`, { token }, open)
+const confirm = ({ token: key }: SignedIn, token: string) =>
+  service.post(`${auth}/email-change/confirm`, { token }, { key })
 
 t.test(
   'an address changes when its mailed link is opened, once, and the old one is told and free',
@@ -51,8 +52,8 @@ t.test(
     })
     await signIn(service, user)
     const token = await tokenFor(newEmail, 'email-change')
-    t.match(await confirm(token), { status: 200, body: { status: 'completed' } })
-    t.match(await confirm(token), { status: 401, body: { code: 'IKW-AUTH-005' } })
+    t.match(await confirm(user, token), { status: 200, body: { status: 'completed' } })
+    t.match(await confirm(user, token), { status: 401, body: { code: 'IKW-AUTH-005' } })
     await signIn(service, { ...user, email: newEmail })
     t.match(await service.post(`${auth}/login`, { email: user.email, password: user.password }, open), {
       status: 401,
@@ -77,7 +78,8 @@ t.test('of two who want one address the first to confirm has it', async (t) => {
     await changeToken(service.service, one.id, String(first.body['id'])),
     await changeToken(service.service, other.id, String(second.body['id'])),
   ]
-  const statuses = (await Promise.all(tokens.map(confirm))).map(({ status }) => status)
+  const answers = [confirm(one, tokens[0]!), confirm(other, tokens[1]!)]
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
   t.strictSame(statuses.toSorted(), [200, 409])
   t.match(await request(await newUser(service), wanted), { status: 409, body: { code: 'IKW-RES-004' } })
 })
@@ -87,13 +89,13 @@ t.test('a change that was canceled or replaced cannot be confirmed', async (t) =
   const first = await request(user, `first.${user.email}`)
   const second = await request(user, `second.${user.email}`)
   const id = String(second.body['id'])
-  t.match(await confirm(await changeToken(service.service, user.id, String(first.body['id']))), {
+  t.match(await confirm(user, await changeToken(service.service, user.id, String(first.body['id']))), {
     status: 401,
   })
   const cancel = (body: object) => service.post(`${auth}/email-change/cancel`, body, { key: user.token })
   t.match(await cancel({ requestId: String(first.body['id']) }), { status: 404 })
   t.match(await cancel({}), { status: 200, body: { id, status: 'canceled' } })
-  t.match(await confirm(await changeToken(service.service, user.id, id)), { status: 401 })
+  t.match(await confirm(user, await changeToken(service.service, user.id, id)), { status: 401 })
 })
 
 t.test('with a second factor a change needs a challenge; with a challenge it needs no link', async (t) => {
@@ -105,14 +107,14 @@ t.test('with a second factor a change needs a challenge; with a challenge it nee
   const changed = await service.post(`${auth}/change-email`, { challengeId, newEmail }, { key: user.token })
   t.match(changed, { status: 200, body: { email: newEmail, email_verified: false } })
   const token = await tokenFor(newEmail, 'verify-email')
-  t.match(await service.post(`${auth}/verify-email`, { token }, open), { status: 200 })
+  t.match(await service.post(`${auth}/verify-email`, { token }, { key: user.token }), { status: 200 })
   await mailed(user.email, /adresse/)
 })
 
 t.test('a mailed link signs in once, also while passwords are locked', async (t) => {
   const user = await newUser(service)
   const address = { token: await tokenFor(user.email, 'verify-email') }
-  t.equal((await service.post(`${auth}/verify-email`, address, open)).status, 200)
+  t.equal((await service.post(`${auth}/verify-email`, address, { key: user.token })).status, 200)
   const wrong = { email: user.email, password: 'encore quatre mots au hasard' }
   await Promise.all(Array.from({ length: 10 }, () => service.post(`${auth}/login`, wrong, open)))
   t.match(await service.post(`${auth}/login`, { ...wrong, password: user.password }, open), { status: 423 })

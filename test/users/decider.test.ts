@@ -69,13 +69,26 @@ scenarios(
     },
     'a mailed link verifies the address, once': {
       given: [registered, askedToVerify],
-      when: { type: 'VerifyEmail', data: { link } },
+      when: { type: 'VerifyEmail', data: { link, reset: null } },
       then: [verified],
+      again: 'token_must_be_valid',
+    },
+    'and with a session of its user; without one the account is who has the mailbox’s': {
+      given: [registered, askedToVerify],
+      when: { type: 'VerifyEmail', data: { link, reset: newer } },
+      then: [
+        verified,
+        { type: 'UserPasswordRemoved', data: {} },
+        {
+          type: 'UserPasswordResetRequested',
+          data: { link: newer, expiresAt: later(hour).toISOString() },
+        },
+      ],
       again: 'token_must_be_valid',
     },
     'a link is good for a day, not longer': {
       given: [registered, askedToVerify],
-      when: { type: 'VerifyEmail', data: { link } },
+      when: { type: 'VerifyEmail', data: { link, reset: null } },
       then: 'token_must_be_valid',
       context: { now: later(24 * hour) },
     },

@@ -159,7 +159,7 @@ t.test('a mailed link verifies the address once, and a newer one makes it invali
     () => mailedToken(email, 'verify-email'),
     (found) => found !== first,
   )
-  const verify = (given: string) => service.post(`${auth}/verify-email`, { token: given }, open)
+  const verify = (given: string) => service.post(`${auth}/verify-email`, { token: given }, as(token))
   const refused = { status: 401, body: { code: 'IKW-AUTH-005' } }
   t.match(await verify(first), refused)
   t.match(await service.post(`${auth}/reset-password`, { token: newest, newPassword: other }, open), refused)

@@ -132,12 +132,13 @@ t.test('a change of address that somebody began before the password changed is c
     const { body } = await service.post(`${auth}/email-change/request`, { newEmail }, as(token))
     return { id: String(body['id']), link: await changeToken(service.service, id, String(body['id'])) }
   }
-  const confirm = (token: string) => service.post(`${auth}/email-change/confirm`, { token }, open)
+  const confirm = ({ token: key }: SignedIn, token: string) =>
+    service.post(`${auth}/email-change/confirm`, { token }, { key })
 
   const changing = await newUser(service)
   const ofSession = await begun(changing)
   await changePassword(changing)
-  t.match(await confirm(ofSession.link), { status: 401, body: { code: 'IKW-AUTH-005' } })
+  t.match(await confirm(changing, ofSession.link), { status: 401, body: { code: 'IKW-AUTH-005' } })
   const shown = await service.get(`${auth}/email-change/requests/${ofSession.id}`, as(changing.token))
   t.match(shown, { status: 200, body: { status: 'canceled' } })
 
@@ -146,7 +147,9 @@ t.test('a change of address that somebody began before the password changed is c
   await service.post(`${auth}/forgot-password`, { email: squatter.email }, open)
   const token = await mailedToken(service.service, squatter.email, 'reset-password')
   t.equal((await service.post(`${auth}/reset-password`, { token, newPassword: other }, open)).status, 200)
-  t.match(await confirm(ofSquatter.link), { status: 401 })
+  now += 1
+  const owner = await signIn(service, { email: squatter.email, password: other })
+  t.match(await confirm(owner, ofSquatter.link), { status: 401, body: { code: 'IKW-AUTH-005' } })
 
   const proving = await newUser(service)
   const before = await begun(proving)
@@ -154,7 +157,7 @@ t.test('a change of address that somebody began before the password changed is c
   const challengeId = await proof(service, proving, { purpose: 'change_email', code: codes[0]! })
   const change = { challengeId, newEmail: `own.${proving.email}` }
   t.equal((await service.post(`${auth}/change-email`, change, as(proving.token))).status, 200)
-  t.match(await confirm(before.link), { status: 401 })
+  t.match(await confirm(proving, before.link), { status: 401 })
 })
 
 t.test('a mail says nothing that somebody else has written', async (t) => {

@@ -2,6 +2,7 @@ import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
+import { withMailAt } from '../../kernel/mail-pace.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 
@@ -75,6 +76,8 @@ export interface UserSessions {
   readonly active: readonly Session[]
   /** Ended because a spent token was shown, which the user is not told yet. */
   readonly untold: readonly string[]
+  /** When mails about such sessions were sent last, oldest first. */
+  readonly toldAt: readonly string[]
 }
 
 // Decisions
@@ -94,7 +97,8 @@ export type UserSessionCommands = {
   EndSessionsOfMerchant: UserSessionEvents['SessionsOfMerchantEnded']
   EndSession: { session: string; reason: UserSessionEvents['SessionEnded']['reason'] }
   EndSessions: UserSessionEvents['SessionsEnded']
-  NoteReuseTold: UserSessionEvents['SessionReuseTold']
+  /** They were told by one mail. */
+  NoteReusesTold: { sessions: readonly string[] }
 }
 
 export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessionEvents, UserOwner> = {
@@ -102,8 +106,8 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   owners: ['user'],
   time: 'real',
   events: userSessionEvents,
-  initial: () => ({ active: [], untold: [] }),
-  snapshot: { version: 3, isSealed: true, every: () => 200 },
+  initial: () => ({ active: [], untold: [], toldAt: [] }),
+  snapshot: { version: 4, isSealed: true, every: () => 200 },
 
   decide: {
     StartSession(started, { active }) {
@@ -148,30 +152,34 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
       return active.some((session) => isAmong(all, session)) ? [{ type: 'SessionsEnded', data: all }] : []
     },
 
-    NoteReuseTold: ({ session }, { untold }) =>
-      untold.includes(session) ? [{ type: 'SessionReuseTold', data: { session } }] : [],
+    NoteReusesTold: ({ sessions }, { untold }) =>
+      untold
+        .filter((session) => sessions.includes(session))
+        .map((session) => ({ type: 'SessionReuseTold', data: { session } })),
   },
 
   evolve: {
-    SessionStarted({ active, untold }, { session: id, merchant, method: _, ...place }, { at }) {
+    SessionStarted(state, { session: id, merchant, method: _, ...place }, { at }) {
       const started = { id, merchant, ...place, startedAt: at, generation: 0, usedAt: at }
-      return { active: [...active, started], untold }
+      return { ...state, active: [...state.active, started] }
     },
-    SessionRefreshed: ({ active, untold }, { session, ...refreshed }, { at }) => ({
-      active: active.map((one) => (one.id === session ? { ...one, ...refreshed, usedAt: at } : one)),
-      untold,
+    SessionRefreshed: (state, { session, ...refreshed }, { at }) => ({
+      ...state,
+      active: state.active.map((one) => (one.id === session ? { ...one, ...refreshed, usedAt: at } : one)),
     }),
-    SessionEnded: ({ active, untold }, { session, reason }) => ({
+    SessionEnded: ({ active, untold, ...state }, { session, reason }) => ({
+      ...state,
       active: active.filter(({ id }) => id !== session),
       untold: reason === 'token_reused' ? [...untold, session] : untold,
     }),
-    SessionsEnded: ({ active, untold }, all) => ({
-      active: active.filter((session) => !isAmong(all, session)),
-      untold,
+    SessionsEnded: (state, all) => ({
+      ...state,
+      active: state.active.filter((session) => !isAmong(all, session)),
     }),
-    SessionReuseTold: ({ active, untold }, { session }) => ({
-      active,
-      untold: untold.filter((one) => one !== session),
+    SessionReuseTold: (state, { session }, { at }) => ({
+      ...state,
+      untold: state.untold.filter((one) => one !== session),
+      toldAt: withMailAt(state.toldAt, at),
     }),
     SessionMerchantSwitched: (state, { session, merchant }) => ({
       ...state,

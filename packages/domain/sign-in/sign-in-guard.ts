@@ -14,11 +14,14 @@ const mailsPerHour = {
   verify_email: 10,
   email_change: 10,
   pre_signup: 10,
+  invitation: 10,
   phone_change: 10,
   /** Messages cost money, so they are counted by who asks for them too. */
   texts: 20,
   /** Of one network, which can be that of a whole town: each mails somebody who may not have asked. */
   registrations: 100,
+  /** Of one user, to whomever. */
+  invitations: 100,
 } as const
 export type MailPurpose = keyof typeof mailsPerHour
 const mailPurposes = Object.keys(mailsPerHour) as [MailPurpose, ...MailPurpose[]]
@@ -31,10 +34,11 @@ const Asker = nullable(Type.String())
 
 export const signInGuardEvents = {
   /** A code, or a link that a user has asked for, is on its way to the address or number. */
-  SignInMailRequested: stored(4, record({ purpose: literals(...mailPurposes), asker: Asker }), {
+  SignInMailRequested: stored(5, record({ purpose: literals(...mailPurposes), asker: Asker }), {
     1: asItWas,
     2: asItWas,
     3: withoutAsker,
+    4: asItWas,
   }),
   /** The same before there were purposes. */
   SignInCodeRequested: stored(1, record({ challenge: Uuid })),
@@ -103,18 +107,21 @@ const linkEveryMs = 15 * minuteMs
 /** So many come to one who asks, and to all of them, as soon as they are asked for. */
 const linksAtOnce = { asker: 2, address: 6 }
 /** Remembered at most: the highest limit looks so far back. */
-const rememberedMax = 100
+const rememberedMax = 400
 /** Several people ask for these, who need not wait for each other. */
-const shared: readonly string[] = ['texts', 'registrations'] satisfies MailPurpose[]
+const shared: readonly string[] = ['texts', 'registrations', 'invitations'] satisfies MailPurpose[]
+/** Nobody asks for these twice by mistake. */
+const atOnce: readonly string[] = [...shared, 'invitation' satisfies MailPurpose]
 
-/** Inferred: one address can be that of a whole town's mobile network. */
-export const triesMax = { account: 10, address: 100 } as const
+/** Inferred: one address can be that of a whole town's mobile network. With IPv6 a subscriber has many. */
+export const triesMax = { account: 10, address: 100, subscriber: 200, site: 400 } as const
 
 export type SignInGuardCommands = {
   TrySignIn: SignInGuardEvents['SignInTried'] & { of: keyof typeof triesMax }
   /** `attempt`: which one passed, or the mailed link that proved it otherwise. */
   PassSignIn: { attempt: string }
-  RequestMail: SignInGuardEvents['SignInMailRequested'] & { isLimited: boolean }
+  /** `times`: so many of the usual limit, for a network that many share. */
+  RequestMail: SignInGuardEvents['SignInMailRequested'] & { isLimited: boolean; times?: number }
   RequestSignInLink: SignInGuardEvents['SignInLinkRequested'] & { isLimited: boolean }
 }
 
@@ -142,8 +149,8 @@ export const signInGuard: Decider<SignInGuard, SignInGuardCommands, SignInGuardE
       return [{ type: 'SignInLinkRequested', data: request }]
     },
 
-    RequestMail({ isLimited, ...request }, { requested }, { now }) {
-      const waitMs = mailWaits(requested, request, now)
+    RequestMail({ isLimited, times, ...request }, { requested }, { now }) {
+      const waitMs = mailWaits(requested, { ...request, times }, now)
       if (isLimited && waitMs > 0)
         refuse('rate_must_be_within_the_limit', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
       return [{ type: 'SignInMailRequested', data: request }]
@@ -178,13 +185,13 @@ function asked(state: SignInGuard, one: Requested): SignInGuard {
 /** Until the next mail of this kind may be sent for whoever asks. */
 function mailWaits(
   requested: readonly Requested[],
-  asked: Asked & { purpose: MailPurpose },
+  asked: Asked & { purpose: MailPurpose; times: number | undefined },
   now: Date,
 ): number {
   const { all, own } = lastHour(requested, asked, now)
-  const left = mailsPerHour[asked.purpose] - all.length
+  const left = mailsPerHour[asked.purpose] * (asked.times ?? 1) - all.length
   const isShared = shared.includes(asked.purpose)
-  const again = isShared ? 0 : (own.at(-1) ?? -Infinity) + resendAfterMs
+  const again = atOnce.includes(asked.purpose) ? 0 : (own.at(-1) ?? -Infinity) + resendAfterMs
   const isOver = left <= 0 || (!isShared && own.length >= left)
   return Math.max(again, isOver ? all[0]! + hourMs : 0) - now.getTime()
 }

@@ -53,6 +53,8 @@ export type ContactEvents = EventsOf<typeof contactEvents>
 
 export interface Contacts extends Holding {
   readonly name: string
+  /** Another one than whose account it is now may have chosen it. */
+  readonly isNameDoubtful: boolean
   readonly email: string
   readonly emailVerified: boolean
   readonly secondaryEmail: string | null
@@ -62,13 +64,25 @@ export interface Contacts extends Holding {
     | (ContactEvents['UserEmailChangeRequested'] & {
         readonly status: 'pending' | 'completed' | 'canceled'
         readonly isMailed: boolean
+        readonly requestedAt: string
       })
     | null
   /** An address that has to be told that it is no longer the user's. */
   readonly untold: string | null
+  /** When mailboxes ceased to be this user's, oldest first. */
+  readonly leftAt: readonly string[]
 }
 
-export const noChanges = { secondaryEmail: null, emailChange: null, untold: null }
+export const noChanges = {
+  isNameDoubtful: false,
+  secondaryEmail: null,
+  emailChange: null,
+  untold: null,
+  leftAt: [],
+}
+
+/** Inferred: a link that undoes something is good for a week, and nobody moves more often. */
+const leavingsKept = 20
 
 // Decisions, of a user who exists
 
@@ -141,19 +155,21 @@ export function cancellationOf({ emailChange }: Pick<Contacts, 'emailChange'>) {
 }
 
 export const contactChanges: Changes<Contacts & { readonly links: object }, ContactEvents> = {
-  UserPersonalInfoRevised: (_, info) => info,
-  UserEmailChangeRequested: (_, asked) => ({
-    emailChange: { ...asked, status: 'pending', isMailed: false },
+  UserPersonalInfoRevised: (_, info) => ({ ...info, isNameDoubtful: false }),
+  UserEmailChangeRequested: (_, asked, { at }) => ({
+    emailChange: { ...asked, status: 'pending', isMailed: false, requestedAt: at },
   }),
   UserEmailChangeMailed: ({ emailChange }) => ({ emailChange: { ...emailChange!, isMailed: true } }),
   UserEmailChangeCanceled: ({ emailChange }) => ({ emailChange: { ...emailChange!, status: 'canceled' } }),
-  UserEmailChanged({ emailChange, held: before }, { email, previous, isVerified, held, freed, link }) {
+  UserEmailChanged(known, { email, previous, isVerified, held, freed, link }, { at }) {
+    const { emailChange, held: before, leftAt } = known
     const isDone = emailChange?.status === 'pending' && emailChange.link === link
     return {
       email,
       held: heldAfter(before, { freed, added: held }),
       emailVerified: isVerified,
       untold: previous,
+      leftAt: [...leftAt, at].slice(-leavingsKept),
       // Links that were mailed to the old address prove nothing about the new one.
       links: {},
       emailChange: emailChange && { ...emailChange, ...(isDone && { status: 'completed' }) },

@@ -1,6 +1,7 @@
 import { refuse } from '../../contract/refusals.ts'
-import { literals, record, Timestamp } from '../../contract/vocabulary.ts'
+import { literals, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
+import { withMailAt } from '../../kernel/mail-pace.ts'
 import { cancellationOf, type ContactEvents, type Contacts } from './contacts.ts'
 import type { FactorEvents, Factors } from './factors.ts'
 import { disconnectionOf, type Google, type GoogleEvents } from './google.ts'
@@ -10,6 +11,7 @@ import { removalOf, type PasskeyEvents, type Passkeys } from './passkeys.ts'
 /** What a user is told of by mail: whoever did it may be another one. */
 export const noticed = [
   'UserPasswordChanged',
+  'UserPasswordRemoved',
   'UserTotpEnabled',
   'UserTotpDisabled',
   'UserPasskeyRegistered',
@@ -25,8 +27,12 @@ export const undoLastsMs = 7 * 24 * 3_600_000
 // Events
 
 export const noticeEvents = {
-  /** The mail is with the mail server, or would have come too late to be news. */
-  UserNoticeMailed: stored(1, record({ what: literals(...noticed), at: Timestamp })),
+  /** One mail about these is with the mail server, or would have come too late to be news. */
+  UserNoticeMailed: stored(
+    2,
+    record({ notices: Type.Array(record({ what: literals(...noticed), at: Timestamp })) }),
+    { 1: (old) => ({ notices: [old] }) },
+  ),
   /** With a mailed link: each factor that was added since is removed. */
   UserFactorsUndone: stored(1, record({ since: Timestamp })),
 }
@@ -44,11 +50,13 @@ export interface Notice {
 export interface Notices {
   /** Not mailed yet, oldest first. */
   readonly notices: readonly Notice[]
+  /** When mails about them were sent last, oldest first. */
+  readonly noticesMailedAt: readonly string[]
   /** A link that was mailed before is spent. */
   readonly undoneAt: string | null
 }
 
-export const noNotices: Notices = { notices: [], undoneAt: null }
+export const noNotices: Notices = { notices: [], noticesMailedAt: [], undoneAt: null }
 
 export function isSame(one: Notice, other: Notice): boolean {
   return one.what === other.what && one.at === other.at
@@ -57,32 +65,40 @@ export function isSame(one: Notice, other: Notice): boolean {
 // Decisions, of a user who exists
 
 export type NoticeCommands = {
-  NoteNoticeMailed: Notice
+  /** They were told by one mail. */
+  NoteNoticesMailed: { notices: readonly Notice[] }
   UndoFactors: { since: string }
 }
 
-type Known = Notices & Factors & Passkeys & Google & Pick<Contacts, 'emailChange'>
+type Known = Notices & Factors & Passkeys & Google & Pick<Contacts, 'emailChange' | 'leftAt'>
 
 export const decideNotices: Decisions<Known, NoticeCommands, NoticeEvents & Removals> = {
-  // Several of one kind at one moment are one mail.
-  NoteNoticeMailed: (notice, { notices }) =>
-    notices.some((one) => isSame(one, notice)) ? [{ type: 'UserNoticeMailed', data: notice }] : [],
+  NoteNoticesMailed({ notices: told }, { notices }) {
+    const news = told.filter((notice) => notices.some((one) => isSame(one, notice)))
+    return news.length > 0 ? [{ type: 'UserNoticeMailed', data: { notices: news } }] : []
+  },
 
   UndoFactors({ since }, known) {
-    const { totp, passkeys, google, held, undoneAt } = known
+    const { totp, passkeys, google, held, undoneAt, emailChange } = known
     if (undoneAt !== null && since <= undoneAt) refuse('token_must_be_valid')
-    const disabled = totp && totp.enabledAt >= since ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []
-    const removed = passkeys.filter(({ createdAt }) => createdAt >= since)
-    const left = google && google.connectedAt >= since ? google : null
-    return [
-      { type: 'UserFactorsUndone', data: { since } },
-      ...disabled,
-      ...removed.map((passkey) => removalOf(passkey, { held })),
-      ...disconnectionOf({ google: left, held }),
-      // Whoever added the factor may have asked for it.
-      ...cancellationOf(known),
-    ]
+    const until = mailboxLeftAt(known, since)
+    const isAmong = (at: string) => at >= since && (until === undefined || at <= until)
+    const disabled = totp && isAmong(totp.enabledAt) ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []
+    const removed = passkeys
+      .filter(({ createdAt }) => isAmong(createdAt))
+      .map((passkey) => removalOf(passkey, { held }))
+    const left = google && isAmong(google.connectedAt) ? google : null
+    const undone = [...disabled, ...removed, ...disconnectionOf({ google: left, held })]
+    if (until !== undefined && undone.length === 0) refuse('token_must_be_valid')
+    // Whoever added the factor may have asked for it.
+    const canceled = emailChange && isAmong(emailChange.requestedAt) ? cancellationOf(known) : []
+    return [{ type: 'UserFactorsUndone', data: { since } }, ...undone, ...canceled]
   },
+}
+
+/** A mailbox undoes what was done while it was the user's, and nothing of what came later. */
+function mailboxLeftAt({ leftAt }: Pick<Contacts, 'leftAt'>, since: string): string | undefined {
+  return leftAt.find((at) => at >= since)
 }
 
 type Removals = Pick<
@@ -90,9 +106,16 @@ type Removals = Pick<
   'UserTotpDisabled' | 'UserPasskeyRemoved' | 'UserGoogleDisconnected' | 'UserEmailChangeCanceled'
 >
 
-export const noticeChanges: Changes<Notices & Pick<Factors, 'setup'>, NoticeEvents> = {
-  UserNoticeMailed: ({ notices }, notice) => ({
-    notices: notices.filter((one) => !isSame(one, notice)),
+export const noticeChanges: Changes<
+  Notices & Pick<Factors, 'setup'> & Pick<Contacts, 'leftAt'>,
+  NoticeEvents
+> = {
+  UserNoticeMailed: ({ notices, noticesMailedAt }, { notices: told }, { at }) => ({
+    notices: notices.filter((one) => !told.some((notice) => isSame(one, notice))),
+    noticesMailedAt: withMailAt(noticesMailedAt, at),
   }),
-  UserFactorsUndone: (_, __, { at }) => ({ undoneAt: at, setup: null }),
+  UserFactorsUndone(state, { since }, { at }) {
+    const until = mailboxLeftAt(state, since)
+    return until === undefined ? { undoneAt: at, setup: null } : { undoneAt: until }
+  },
 }

@@ -77,6 +77,10 @@ export const userPolicies = [
       const data = { startedUntil: at, except: session, reason: 'password_changed' as const }
       return [to(userSessions, id, { type: 'EndSessions', data })]
     },
+    UserPasswordRemoved({ id, metadata: { at } }) {
+      const data = { startedUntil: at, except: null, reason: 'password_changed' as const }
+      return [to(userSessions, id, { type: 'EndSessions', data })]
+    },
   }),
 
   policy<UserEvents, UserOwner>('end sessions when factors are undone', {

@@ -39,7 +39,7 @@ export const userTimers = timerHandlers<UserEvents, UserOwner>({
     stop('link_mail', subject(event.id, 'reset_password')),
     ...notices['UserPasswordChanged']!(event),
   ],
-  UserNoticeMailed: ({ id, data }) => [stop('security_notice', notice(id, data))],
+  UserNoticeMailed: ({ id, data }) => data.notices.map((one) => stop('security_notice', notice(id, one))),
   UserMagicLinkRequested: mail('magic_link'),
   UserMagicLinkUsed: ({ id }) => [stop('link_mail', subject(id, 'magic_link'))],
   UserEmailChangeRequested: (event) => [start('email_change_mail', event.id, event, event.metadata.at)],

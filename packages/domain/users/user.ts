@@ -6,7 +6,7 @@ import type { ContactCommands, ContactEvents, Contacts } from './contacts.ts'
 import { userEvents, type UserEvents } from './events.ts'
 import { decideFactors, factorChanges, noFactors } from './factors.ts'
 import type { FactorCommands, FactorEvents, Factors } from './factors.ts'
-import { decideGoogle, disconnectionOf, googleChanges, noGoogle } from './google.ts'
+import { decideGoogle, googleChanges, noGoogle } from './google.ts'
 import type { Google, GoogleCommands, GoogleEvents } from './google.ts'
 import { refuseAbandoned } from './held.ts'
 import { afterLeaving, type LeftUser } from './leaving.ts'
@@ -15,10 +15,11 @@ import { decideNotices, noNotices, noticeChanges, noticed } from './notices.ts'
 import type { NoticeCommands, NoticeEvents, Notices } from './notices.ts'
 import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from './onboarding.ts'
 import type { Changes, Decisions, Evolutions } from './parts.ts'
-import { decidePasskeys, noPasskeys, passkeyChanges, removalOf } from './passkeys.ts'
+import { decidePasskeys, noPasskeys, passkeyChanges } from './passkeys.ts'
 import type { PasskeyCommands, PasskeyEvents, Passkeys } from './passkeys.ts'
 import { decidePhones, noPhoneChange, phoneChanges } from './phones.ts'
 import type { PhoneCommands, PhoneEvents, Phones } from './phones.ts'
+import { provenFirst, takenOver } from './taking-over.ts'
 
 // State
 
@@ -48,7 +49,8 @@ export type UserCommands = FactorCommands &
     /** After it, whoever still has this hold is refused. */
     AbandonUserHold: { hold: string }
     RequestEmailVerification: { link: string }
-    VerifyEmail: { link: string }
+    /** `reset`: the link to mail where no session showed who has set up what opens the account. */
+    VerifyEmail: { link: string; reset: string | null }
     /** A link that somebody else had mailed has proved the address. */
     ConfirmEmail: object
     /** By whoever has the mailbox, from somebody who never showed to have it. */
@@ -69,7 +71,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
-  snapshot: { version: 2, isSealed: true, every: () => 200 },
+  snapshot: { version: 3, isSealed: true, every: () => 200 },
 
   decide: {
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
@@ -95,9 +97,10 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       return [{ type: 'UserEmailVerificationRequested', data: newLink('verify_email', link, context) }]
     },
 
-    VerifyEmail({ link }, state, context) {
-      useLink(existing(state), 'verify_email', { link, context })
-      return [{ type: 'UserEmailVerified', data: {} }]
+    VerifyEmail({ link, reset }, state, context) {
+      const known = existing(state)
+      useLink(known, 'verify_email', { link, context })
+      return reset === null ? [{ type: 'UserEmailVerified', data: {} }] : takenOver(known, reset, context)
     },
 
     TakeOver({ password }, state) {
@@ -195,6 +198,12 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       password,
       passwordChanges: begun(state).passwordChanges + 1,
     }),
+    UserPasswordRemoved: (state) => ({
+      ...begun(state),
+      password: null,
+      passwordChanges: begun(state).passwordChanges + 1,
+      isNameDoubtful: true,
+    }),
     UserLinkMailed: (state, { purpose }) =>
       withLink(begun(state), purpose, { ...begun(state).links[purpose]!, isMailed: true }),
     UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
@@ -262,14 +271,6 @@ function noticing(steps: Evolutions<User, UserEvents>): Evolutions<User, UserEve
 /** Its types are those of the two functions above: TypeScript knows none for all steps of any table. */
 function eachStep<Step, Lifted>(steps: object, lift: (step: Step) => unknown): Lifted {
   return Object.fromEntries(Object.entries(steps).map(([type, step]) => [type, lift(step as Step)])) as Lifted
-}
-
-/** Whoever has the mailbox takes the account over from somebody who never showed to have it. */
-function provenFirst({ totp, passkeys, google, held }: ActiveUser) {
-  const verified = { type: 'UserEmailVerified' as const, data: {} }
-  const disabled = totp ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []
-  const removed = passkeys.map((passkey) => removalOf(passkey, { held }))
-  return [verified, ...disabled, ...removed, ...disconnectionOf({ google, held })]
 }
 
 /** What was begun with the password before comes to nothing: it may have been somebody else. */

@@ -7,6 +7,7 @@ import type {
   PersonalInfoResource,
 } from '../../../packages/domain/users/contact-resources.ts'
 import { user, type ActiveUser, type User } from '../../../packages/domain/users/user.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
 import { claiming } from '../../composition/claiming.ts'
 import { requireProof } from '../http/step-up.ts'
@@ -40,10 +41,22 @@ export function viewPersonalInfo(id: string, state: User): Static<typeof Persona
 export async function changeEmail(request: Request<{ challengeId: string; newEmail: string }>) {
   const { user: id } = signedIn(request)
   const known = await knownUser(request.dependencies, id)
+  await countMove(request, known)
   const state = await takeAddress(request, { id, known, email: request.body.newEmail })
   if (!state.emailVerified)
     await request.send(user, id, { type: 'RequestEmailVerification', data: { link: request.id } })
   return viewPersonalInfo(id, state)!
+}
+
+/** Of moving at once: a mail goes to the new address, and another one when it is left. */
+export async function countMove(
+  request: Request<{ newEmail?: string | null }>,
+  { email, links }: ActiveUser,
+): Promise<void> {
+  const { newEmail } = request.body
+  const isRepeat = links.verify_email?.id === request.id
+  if (newEmail && newEmail !== email && !isRepeat)
+    await countMail(request, newEmail, { purpose: 'verify_email', user: signedIn(request).user })
 }
 
 /** In two steps: nothing changes until the link at the new address is opened. */
@@ -64,9 +77,12 @@ export async function requestEmailChange(
 
 export async function confirmEmailChange(request: Request<{ token: string }>) {
   const { id, link } = await openedLink(request, 'email_change')
+  // Who opens a link may not know whose account it is that would get the address: decision 24.
+  if (signedIn(request).user !== id) refuse('token_must_be_valid')
   const known = await knownUser(request.dependencies, id)
   const { emailChange } = known
   if (emailChange?.link !== link) return refuse('token_must_be_valid')
+  if (await request.hasWritten(streamName(user.category, id))) return viewChange(known)
   return viewChange(await takeAddress(request, { id, known, email: emailChange.email, link }))
 }
 
@@ -95,7 +111,7 @@ export async function takeAddress(request: Request<unknown>, taking: Taking): Pr
       wanted,
       take: (held) => {
         const data = { email, held: [...held], replaces, from: known.email, ...(link && { link }) }
-        return dependencies.executor.send(user, id, { type: 'ChangeEmail', data }, envelope)
+        return request.send(user, id, { type: 'ChangeEmail', data })
       },
     },
   )

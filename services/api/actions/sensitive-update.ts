@@ -3,7 +3,7 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { SensitiveUpdate } from '../../../packages/domain/users/phone-resources.ts'
 import { user } from '../../../packages/domain/users/user.ts'
-import { takeAddress, viewPersonalInfo } from './contacts.ts'
+import { countMove, takeAddress, viewPersonalInfo } from './contacts.ts'
 import { requireFree, takePhone } from './phones.ts'
 import { askingOf } from './sign-in-guards.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
@@ -25,6 +25,7 @@ export async function updateSensitive(request: Request<Static<typeof SensitiveUp
   const wanted = { dependencies, body: { newPassword: password! }, client: request.client }
   const hashed = isNew ? await newPassword(wanted, known) : null
   if (newPhone) await requireFree(dependencies, newPhone, id)
+  await countMove(request, known)
   if (newEmail) {
     const state = await takeAddress(request, { id, known, email: newEmail })
     const verify = { type: 'RequestEmailVerification', data: { link } } as const

@@ -6,7 +6,7 @@ import {
 } from '../../../packages/domain/sign-in/sign-in-guard.ts'
 import type { Asking } from '../../../packages/kernel/credential-ports.ts'
 import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
-import { networkOf } from '../http/rate-limit.ts'
+import { networksOf, siteOf, type Network } from '../http/networks.ts'
 import type { FoundUser } from './user-accounts.ts'
 
 interface Proof {
@@ -37,7 +37,7 @@ export async function provePassword(
 /** Whose passwords are hashed, so that neither an account nor a network takes what others need. */
 export function askingOf({ client }: Pick<Request<unknown>, 'client'>, email: string): Asking {
   const account = `account ${email.trim().toLowerCase()}`
-  return client.address === null ? [account] : [account, `network ${networkOf(client.address)}`]
+  return client.address === null ? [account] : [account, `network ${siteOf(client.address)}`]
 }
 
 /** Who has proved by a mailed link that the address is theirs can sign in again at once. */
@@ -51,6 +51,8 @@ export async function unlock(
   await dependencies.executor.send(signInGuard, account, pass, guarding(envelope))
 }
 
+type Counting = Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>
+
 interface Counted {
   readonly purpose: MailPurpose
   /** Left out for strangers, who are told apart by their networks. */
@@ -59,7 +61,7 @@ interface Counted {
 
 /** Mails go to an address, and messages to a number, some times an hour; nobody uses them up for others. */
 export async function countMail(
-  request: Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>,
+  request: Counting,
   address: string,
   { purpose, user }: Counted,
 ): Promise<void> {
@@ -70,33 +72,41 @@ export async function countMail(
 }
 
 /** The same for messages, which cost money: also by user, or by the network address of strangers. */
-export async function countText(
-  request: Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>,
-  phone: string,
-  { purpose, user }: Counted,
-): Promise<void> {
-  const { dependencies, envelope, client } = request
-  const { blindIndex, executor, limitsCounts: isLimited } = dependencies
-  const asking = await blindIndex(
-    JSON.stringify(['sign in', 'texts', user ?? networkOf(client.address ?? '')]),
-  )
-  const texts = { type: 'RequestMail', data: { purpose: 'texts', asker: null, isLimited } } as const
-  await executor.send(signInGuard, asking, texts, guarding(envelope))
+export async function countText(request: Counting, phone: string, { purpose, user }: Counted): Promise<void> {
+  const askers =
+    user === undefined ? networksOf(request.client.address ?? '') : [{ name: user, times: 1 } as const]
+  await countShared(request, 'texts', askers)
   await countMail(request, phone, { purpose, ...(user !== undefined && { user }) })
 }
 
-/** Whoever shares a network address registers so many times an hour. */
-export async function countRegistration({
-  dependencies,
-  envelope,
-  client,
-}: Pick<Request<unknown>, 'dependencies' | 'envelope' | 'client'>): Promise<void> {
+/** Whoever shares a network registers so many times an hour. */
+export function countRegistration(request: Counting): Promise<void> {
+  return countShared(request, 'registrations', networksOf(request.client.address ?? ''))
+}
+
+interface Inviting {
+  readonly email: string
+  readonly by: string
+}
+
+/** By who is invited, over all who invite, and by who invites, over all who are invited. */
+export async function countInvitation(request: Counting, { email, by }: Inviting): Promise<void> {
+  await countShared(request, 'invitations', [{ name: by, times: 1 }])
+  await countMail(request, email, { purpose: 'invitation', user: by })
+}
+
+/** What one asks for however many are written to. */
+async function countShared(
+  { dependencies, envelope }: Counting,
+  purpose: 'texts' | 'registrations' | 'invitations',
+  askers: readonly Network[],
+): Promise<void> {
   const { blindIndex, executor, limitsCounts: isLimited } = dependencies
-  const guard = await blindIndex(
-    JSON.stringify(['sign in', 'registrations', networkOf(client.address ?? '')]),
-  )
-  const data = { purpose: 'registrations', asker: null, isLimited } as const
-  await executor.send(signInGuard, guard, { type: 'RequestMail', data }, guarding(envelope))
+  for (const { name, times } of askers) {
+    const guard = await blindIndex(JSON.stringify(['sign in', purpose, name]))
+    const data = { purpose, asker: null, isLimited, times } as const
+    await executor.send(signInGuard, guard, { type: 'RequestMail', data }, guarding(envelope))
+  }
 }
 
 /** Counts codes of one user's authenticator over all challenges: each takes five, but there can be many. */
@@ -135,15 +145,20 @@ async function guardsOf(
 ) {
   const { executor, clock, newId } = dependencies
   const account = triesAt({ dependencies, envelope }, await guardOfAccount(dependencies, email))
-  const place = client.address === null ? undefined : await guardOfPlace(dependencies, client.address)
-  if (place !== undefined)
-    refuseLocked((await executor.current(signInGuard, place)).state, 'address', clock())
+  const places = client.address === null ? [] : await guardsOfPlace(dependencies, client.address)
+  await Promise.all(
+    places.map(async ({ guard, of }) =>
+      refuseLocked((await executor.current(signInGuard, guard)).state, of, clock()),
+    ),
+  )
   return {
     begin: (user: string | null) => account.begin(user),
     async fail() {
-      const data = { attempt: newId(), user: null, of: 'address' as const }
       const own = guarding(envelope)
-      if (place !== undefined) await executor.send(signInGuard, place, { type: 'TrySignIn', data }, own)
+      for (const { guard, of } of places) {
+        const data = { attempt: newId(), user: null, of }
+        await executor.send(signInGuard, guard, { type: 'TrySignIn', data }, own)
+      }
     },
     pass: () => account.pass(),
   }
@@ -154,9 +169,7 @@ export function askerOf(
   { dependencies, client }: Pick<Request<unknown>, 'dependencies' | 'client'>,
   user?: string,
 ): Promise<string> {
-  return dependencies.blindIndex(
-    JSON.stringify(['sign in', 'asker', user ?? networkOf(client.address ?? '')]),
-  )
+  return dependencies.blindIndex(JSON.stringify(['sign in', 'asker', user ?? siteOf(client.address ?? '')]))
 }
 
 export function guarding(envelope: Envelope) {
@@ -171,6 +184,13 @@ function guardOfFactors({ blindIndex }: Dependencies, user: string): Promise<str
   return blindIndex(JSON.stringify(['sign in', 'factors', user]))
 }
 
-function guardOfPlace({ blindIndex }: Dependencies, address: string): Promise<string> {
-  return blindIndex(JSON.stringify(['sign in', 'address', networkOf(address)]))
+const countedBy = { 1: 'address', 2: 'subscriber', 4: 'site' } as const
+
+function guardsOfPlace({ blindIndex }: Dependencies, address: string) {
+  return Promise.all(
+    networksOf(address).map(async ({ name, times }) => ({
+      guard: await blindIndex(JSON.stringify(['sign in', 'address', name])),
+      of: countedBy[times],
+    })),
+  )
 }

@@ -1,16 +1,17 @@
 import { countryOf } from '../../../packages/contract/countries.ts'
-import { refuseField } from '../../../packages/contract/refusals.ts'
+import { Refusal, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { Language } from '../../../packages/domain/users/events.ts'
 import { foundingOf } from '../../../packages/domain/users/policies.ts'
 import type { RegistrationRequest } from '../../../packages/domain/users/resource.ts'
 import { user, type ActiveUser } from '../../../packages/domain/users/user.ts'
-import { actingFor } from '../../../packages/kernel/envelope.ts'
+import { actingFor, type Envelope } from '../../../packages/kernel/envelope.ts'
+import type { UserOwner } from '../../../packages/kernel/owner.ts'
 import { claiming, type HeldClaim } from '../../composition/claiming.ts'
 import { consumeProofs, isProved } from './pre-signup.ts'
 import { startSession } from './auth-sessions.ts'
-import { askingOf, countRegistration } from './sign-in-guards.ts'
+import { askingOf, countMail, countRegistration } from './sign-in-guards.ts'
 import { wantedPhone } from './user-accounts.ts'
 
 type Registration = Static<typeof RegistrationRequest>
@@ -71,10 +72,22 @@ export async function register(request: Request<Registration>) {
   const wanted = wantedBy(body, verified)
   const holder = { category: user.category, id }
   const { state } = await claiming({ dependencies, envelope }, holder, { wanted, take })
-  const link = { type: 'RequestEmailVerification', data: { link: dependencies.newId() } } as const
-  if (!verified.includes('email')) await executor.send(user, id, link, envelope)
+  if (!verified.includes('email')) await mailLink(request, envelope)
   await foundAtOnce(request, registered)
   return startSession(request, { id, state: state as ActiveUser }, { method: 'registration' })
+}
+
+/** Too many mails keep nobody from registering: the link can be asked for later. */
+async function mailLink(request: Request<Registration>, envelope: Envelope<UserOwner>): Promise<void> {
+  const { dependencies, body, id } = request
+  try {
+    await countMail(request, body.email, { purpose: 'verify_email' })
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === 'rate_must_be_within_the_limit') return
+    throw error
+  }
+  const link = { type: 'RequestEmailVerification', data: { link: dependencies.newId() } } as const
+  await dependencies.executor.send(user, id, link, envelope)
 }
 
 function proofsOf({ email, phone, emailChallengeId, phoneChallengeId }: Registration) {

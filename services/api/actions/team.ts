@@ -24,6 +24,7 @@ import { readState } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import { equal } from '../../../packages/kernel/read-ports.ts'
 import { invitations } from '../../../projections/invitations.ts'
+import { countInvitation } from './sign-in-guards.ts'
 import { knownUser, signedIn, userOf } from './user-accounts.ts'
 
 type Member = Static<typeof MemberResource>
@@ -115,6 +116,8 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
   const open = await openInvitations(request)
   if (open.length >= openMost && !open.some((one) => one.id === id))
     refuse('invitations_must_not_be_too_many')
+  const known = await readState(dependencies.store, invitation, id)
+  if (known.status === 'none' || known.link !== link) await countInvitation(request, { email, by })
   const { language } = invited?.state ?? inviter
   const data = { link, email, name, role, language, by, isLimited: dependencies.limitsCounts }
   const { state } = await request.send(invitation, id, { type: 'Invite', data })

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import ipaddr from 'ipaddr.js'
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '../../../packages/contract/callers.ts'
 import { Refusal } from '../../../packages/contract/refusals.ts'
 import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
+import { networksOf, type Network } from './networks.ts'
 
 /**
  * Domain model, section 4: requests per second and key, with twice as many in a burst. Inferred: those of
@@ -39,18 +39,23 @@ const nothing = async () => undefined
 
 export function rateLimits(on: boolean, perSecond = requestsPerSecond): RateLimits {
   if (!on) return { count: nothing, checkGuesses: nothing, countGuess: nothing, countPrompt: nothing }
-  const limiters = Object.fromEntries(
-    Object.entries(perSecond).map(([kind, points]) => [kind, limiter(kind, points)]),
-  ) as Readonly<Record<keyof typeof requestsPerSecond, BurstyRateLimiter>>
+  const kinds = Object.entries(perSecond)
+  const limiters = perNetwork((times) =>
+    Object.fromEntries(kinds.map(([kind, points]) => [kind, limiter(kind, points * times)])),
+  )
   const prompted = new RateLimiterMemory({ keyPrefix: 'prompts', ...prompts })
-  const guessed = new RateLimiterMemory({ keyPrefix: 'guesses', ...guesses })
+  const guessed = perNetwork(
+    (times) => new RateLimiterMemory({ keyPrefix: 'guesses', ...guesses, points: guesses.points * times }),
+  )
   return {
     async count(who, response) {
-      const [kind, name] = nameOf(who)
+      const [kind, names] = namesOf(who)
       const points = perSecond[kind]
       try {
-        const state = await limiters[kind].consume(name, 'weight' in who ? who.weight : 1)
-        writeHeaders(response, points, state)
+        const states: RateLimiterRes[] = []
+        const weight = 'weight' in who ? who.weight : 1
+        for (const { name, times } of names) states.push(await limiters[times][kind]!.consume(name, weight))
+        writeHeaders(response, points, states[0]!)
       } catch (state) {
         if (!(state instanceof RateLimiterRes)) throw state
         writeHeaders(response, points, state)
@@ -58,11 +63,13 @@ export function rateLimits(on: boolean, perSecond = requestsPerSecond): RateLimi
       }
     },
     async checkGuesses(address) {
-      const state = await guessed.get(networkOf(address))
-      if (state && state.remainingPoints <= 0) refuseUntil(state)
+      for (const { name, times } of networksOf(address)) {
+        const state = await guessed[times].get(name)
+        if (state && state.remainingPoints <= 0) refuseUntil(state)
+      }
     },
     async countGuess(address) {
-      await guessed.penalty(networkOf(address))
+      for (const { name, times } of networksOf(address)) await guessed[times].penalty(name)
     },
     async countPrompt(msisdn) {
       const state = await prompted.penalty(msisdn.slice(-subscriberDigits))
@@ -74,11 +81,17 @@ export function rateLimits(on: boolean, perSecond = requestsPerSecond): RateLimi
 /** Numbers are written with and without their country. */
 const subscriberDigits = 8
 
-function nameOf(who: Limited): readonly [kind: keyof typeof requestsPerSecond, name: string] {
-  if ('costly' in who) return ['costly', networkOf(who.costly)]
-  if ('address' in who) return ['address', networkOf(who.address)]
-  if ('account' in who) return ['account', ownerText(who.account)]
-  return [who.livemode ? 'live' : 'sandbox', who.actor]
+function namesOf(who: Limited): readonly [kind: keyof typeof requestsPerSecond, names: readonly Network[]] {
+  const one = (name: string) => [{ name, times: 1 } as const]
+  if ('costly' in who) return ['costly', networksOf(who.costly)]
+  if ('address' in who) return ['address', networksOf(who.address)]
+  if ('account' in who) return ['account', one(ownerText(who.account))]
+  return [who.livemode ? 'live' : 'sandbox', one(who.actor)]
+}
+
+/** One for each width of networks, which names are not shared by. */
+function perNetwork<Limiter>(make: (times: Network['times']) => Limiter) {
+  return { 1: make(1), 2: make(2), 4: make(4) } satisfies Record<Network['times'], Limiter>
 }
 
 function limiter(kind: string, points: number): BurstyRateLimiter {
@@ -86,17 +99,6 @@ function limiter(kind: string, points: number): BurstyRateLimiter {
     new RateLimiterMemory({ keyPrefix: kind, points, duration: 1 }),
     new RateLimiterMemory({ keyPrefix: `${kind} burst`, points, duration: burstSeconds }),
   )
-}
-
-const ipv6NetworkGroups = 4
-
-/** One subscriber has 2^64 addresses of IPv6: they count as one. */
-export function networkOf(address = ''): string {
-  if (!address.includes(':') || !ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv6
-    ? parsed.parts.slice(0, ipv6NetworkGroups).join(':')
-    : parsed.toString()
 }
 
 function refuseUntil({ msBeforeNext }: RateLimiterRes): never {

@@ -109,8 +109,9 @@ const rows = [
   }),
 
   perform('POST /api/v1/auth/email-change/confirm', {
-    ...open,
-    summary: 'Finish the change with the token that was mailed to the new address; the old one is told',
+    ...own,
+    summary:
+      'Finish the change, signed in, with the token that was mailed to the new address; the old one is told',
     body: TokenRequest,
     examples: tokenExamples,
     returns: ContactChangeResource,

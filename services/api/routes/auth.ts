@@ -149,7 +149,10 @@ const addressAndPassword = [
   perform('POST /api/v1/auth/verify-email', {
     ...open,
     ...acknowledges,
-    summary: 'Confirm the e-mail address with the token that was mailed',
+    credentials: ['nobody', 'user'],
+    owner: 'user',
+    summary:
+      'Confirm the e-mail address with the token that was mailed; without a session of its user, password and factors are removed',
     body: TokenRequest,
     examples: tokenExamples,
     refusals: ['token_must_be_valid'],
