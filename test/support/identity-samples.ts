@@ -159,7 +159,10 @@ export async function invitation(service: TestService): Promise<string> {
 }
 
 /** What the mail says, without waiting for it. */
-export async function invitationToken({ service }: TestService, id: string): Promise<string> {
+export async function invitationToken(
+  { service }: { readonly service: Pick<TestService['service'], 'runtime'> },
+  id: string,
+): Promise<string> {
   const { store, tokens } = service.runtime.dependencies
   const state = await readState(store, invitations, id)
   if (state.status === 'none') throw new Error(`there is no invitation ${id}`)
