@@ -86,6 +86,26 @@ t.test('a network that fails a hundred times over all accounts waits, and no oth
   t.equal((await login('203.0.113.8', user.password)).status, 200, 'the account is not locked')
 })
 
+t.test('a subscriber of many networks counts as one, who may do twice as much', async (t) => {
+  const user = await newUser(service)
+  const login = (network: string, password: string) => {
+    const headers = { 'x-forwarded-for': network }
+    return service.post(`${auth}/login`, { email: user.email, password }, { key: '', headers })
+  }
+  const { executor, blindIndex, newId } = service.service.runtime.dependencies
+  const guard = await blindIndex(JSON.stringify(['sign in', 'address', '8193:3512:7:0/56']))
+  const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
+  const failed = () => {
+    const data = { attempt: newId(), user: null, of: 'subscriber' } as const
+    return { command: { type: 'TrySignIn', data }, envelope } as const
+  }
+  await executor.sendAll(signInGuard, guard, Array.from({ length: 199 }, failed))
+  t.equal((await login('2001:db8:7:1::1', user.password)).status, 200)
+  t.equal((await login('2001:db8:7:2::1', 'encore quatre mots au hasard')).status, 401)
+  t.match(await login('2001:db8:7:3::1', user.password), { status: 423, body: { code: 'IKW-AUTH-006' } })
+  t.equal((await login('2001:db8:7:100::1', user.password)).status, 200, 'of another subscriber')
+})
+
 t.test('who has all that one network may have hashed keeps nobody of another one out', async (t) => {
   const user = await newUser(service)
   const login = async (network: string) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { user as users } from '../../packages/domain/users/user.ts'
+import { lawOver } from '../support/law.ts'
 import { mailedToken } from '../support/mails.ts'
 import { created, newDevice, unverified, used, type Device, type Options } from '../support/passkeys.ts'
 import { challengeFor, proof, totpCode } from '../support/second-factors.ts'
@@ -199,6 +200,29 @@ t.test('a passkey belongs to one user, and is registered by an answer of its own
   const made = { attestationResponse: created(newDevice(), guess, { origin }) }
   t.match(await post('registration/complete', made, as(user)), refused)
 })
+
+t.test(
+  'of the ids that are listed for an address, none is told from another by registering it',
+  async (t) => {
+    const [{ user, device }, stranger] = [await registered(), await newUser(service)]
+    const listed = async (email: string) =>
+      (await options('login/begin', { email }, open)).public_key.allowCredentials!.map(({ id }) => id)
+    const complete = async (credential: string) => {
+      const wanted = await options('registration/begin', {}, as(stranger))
+      const attestationResponse = created({ ...newDevice(), credential }, wanted, { origin })
+      const { status, body } = await post('registration/complete', { attestationResponse }, as(stranger))
+      const { id: _, request_id: __, ...said } = body
+      return { status, said }
+    }
+    const real = await complete(device.credential)
+    t.match(real, { status: 409, said: { code: 'IKW-RES-004' } })
+    const ids = [...(await listed(user.email)), ...(await listed(`nobody.${user.email}`)).slice(0, 5)]
+    await lawOver(t, ids, async (id) => {
+      t.strictSame(await complete(id), real)
+    })
+    t.equal((await complete(newDevice().credential)).status, 201)
+  },
+)
 
 t.test('a passkey is renamed and listed by its user alone', async (t) => {
   const [{ user, id }, stranger] = [await registered(), await newUser(service)]

@@ -9,6 +9,11 @@ import type { PasskeyId } from '../../../packages/kernel/credential-ports.ts'
  */
 const lengths = [16, 16, 16, 20, 20, 20, 32, 32, 32, 48, 64, 64, 65]
 
+/** At the end of an id of nobody, which only who has our key tells from chance. */
+const markBytes = 8
+
+type Keyed = Pick<Dependencies, 'blindIndex'>
+
 /**
  * What a browser is told of an address: as many ids for everybody as anybody can have, so that neither their
  * number nor their length tells whether somebody has the address, or passkeys. The others follow from the
@@ -16,19 +21,40 @@ const lengths = [16, 16, 16, 20, 20, 20, 32, 32, 32, 48, 64, 64, 65]
  * tells devices apart.
  */
 export async function listedPasskeys(
-  { blindIndex }: Pick<Dependencies, 'blindIndex'>,
+  { blindIndex }: Keyed,
   email: string,
   known: Promise<readonly PasskeyId[]>,
 ): Promise<readonly PasskeyId[]> {
   const seed = await blindIndex(JSON.stringify(['no passkey', email.trim().toLowerCase()]))
-  const nobodys = Array.from({ length: passkeysMax }, (_, index) => idOfNobody(`${seed} ${index}`))
+  const indexes = Array.from({ length: passkeysMax }, (_, index) => index)
+  const nobodys = await Promise.all(indexes.map((index) => idOfNobody({ blindIndex }, `${seed} ${index}`)))
   const real = (await known).map(({ credential }) => credential)
   const listed = [...real, ...nobodys.slice(real.length)]
   return listed.toSorted().map((credential) => ({ credential, transports: [] }))
 }
 
-function idOfNobody(seed: string): string {
-  const outputLength = 1 + Math.max(...lengths)
-  const [choice, ...bytes] = createHash('shake256', { outputLength }).update(seed).digest()
-  return Buffer.from(bytes.slice(0, lengths[choice! % lengths.length])).toString('base64url')
+/** Whether it was listed in place of a passkey: to who registers it, it is taken like a real one. */
+export async function isOfNobody({ blindIndex }: Keyed, credential: string): Promise<boolean> {
+  const id = Buffer.from(credential, 'base64url')
+  return (await marked({ blindIndex }, id)).equals(id)
+}
+
+async function idOfNobody({ blindIndex }: Keyed, seed: string): Promise<string> {
+  const [choice, ...bytes] = digestOf(seed, 1 + Math.max(...lengths))
+  const id = Buffer.from(bytes.slice(0, lengths[choice! % lengths.length]))
+  return (await marked({ blindIndex }, id)).toString('base64url')
+}
+
+/** The same id with the mark that follows from what is before it. */
+async function marked({ blindIndex }: Keyed, id: Buffer): Promise<Buffer> {
+  const head = id.subarray(0, -markBytes)
+  const mark = digestOf(
+    await blindIndex(JSON.stringify(['no passkey', 'mark', head.toString('hex')])),
+    markBytes,
+  )
+  return Buffer.concat([head, mark])
+}
+
+function digestOf(text: string, outputLength: number): Buffer {
+  return createHash('shake256', { outputLength }).update(text).digest()
 }

@@ -23,7 +23,7 @@ import { requireProof } from '../http/step-up.ts'
 import { startSession } from './auth-sessions.ts'
 import { answerIn, ceremonyOf, conclude, issueCeremony } from './ceremonies.ts'
 import { viewChallenge } from './challenges.ts'
-import { listedPasskeys } from './listed-passkeys.ts'
+import { isOfNobody, listedPasskeys } from './listed-passkeys.ts'
 import { knownUser, signedIn, userOf } from './user-accounts.ts'
 
 const byDevice = { method: 'passkey' } as const
@@ -53,6 +53,7 @@ export async function completeRegistration(request: Request<Static<typeof Passke
   await conclude(request, ceremony, created !== undefined)
   const registered = { passkey, ...created!, nickname: body.nickname ?? null }
   const { credential } = registered
+  if (await isOfNobody(dependencies, credential)) await refuseAsTaken(request, credential)
   const envelope = actingFor({ user: id }, request.envelope)
   const wanted = [{ kind: 'passkey', value: credential, refusal: 'passkey_must_be_new' } as const]
   const { state } = await claiming(
@@ -67,6 +68,13 @@ export async function completeRegistration(request: Request<Static<typeof Passke
     },
   )
   return viewPasskey(own(state as ActiveUser, passkey))
+}
+
+/** One that is listed for an address and nobody has: as much is read as for one that somebody has. */
+async function refuseAsTaken({ dependencies }: Request<unknown>, credential: string): Promise<never> {
+  const name = claimedName('passkey', credential, { platform: true })
+  await dependencies.executor.current(claim, await dependencies.blindIndex(name))
+  return refuse('passkey_must_be_new')
 }
 
 // Signing in
