@@ -15,6 +15,14 @@ const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), cre
 const leafHash = (entry) => sha256(Buffer.of(0), entry)
 const nodeHash = (left, right) => sha256(Buffer.of(1), left, right)
 
+/** Where an object names a member twice, other programs would read the other one. */
+function parse(text) {
+  const [value, strings] = [JSON.parse(text), /"(?:[^"\\]|\\.)*"/g]
+  const [given, read] = [text, JSON.stringify(value)].map((json) => json.replace(strings, '').split(':'))
+  if (given.length !== read.length) throw new Error('a member is named twice')
+  return value
+}
+
 /** RFC 8785, for what is in events: no number that JSON.stringify and it would write differently. */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
@@ -112,7 +120,7 @@ async function* lines(file) {
 }
 function eventIn(line) {
   try {
-    const event = JSON.parse(line)
+    const event = parse(line)
     if (event.metadata && event.data && typeof event.stream === 'string') return event
   } catch {}
   throw new Error(`line ${size + 1} of events.ndjson.gz is no event`)
@@ -122,14 +130,16 @@ async function backup() {
   const bundles = []
   const checkpoints = notedFile ? [checkpointIn(readFileSync(notedFile, 'utf8'))] : []
   for await (const line of lines('bookkeeping.ndjson.gz')) {
-    const [, table, row] = /^log_(checkpoints|bundles) (.*)/.exec(line) ?? []
-    if (table === 'checkpoints') checkpoints.push(checkpointIn(JSON.parse(row).note))
-    if (table === 'bundles') bundles[JSON.parse(row).index] = JSON.parse(row).commitments.slice(2)
+    const [, table, text] = /^([a-z_]+) (\{.*\})$/.exec(line) ?? []
+    if (!table) throw new Error('a line of bookkeeping.ndjson.gz is no row of a table')
+    const row = parse(text)
+    if (table === 'log_checkpoints') checkpoints.push(checkpointIn(row.note))
+    if (table === 'log_bundles') bundles[row.index] = row.commitments.slice(2)
   }
   checkpoints.sort((one, other) => other.size - one.size)
   const signedUpTo = checkpoints[0]?.size ?? 0
   if (signedUpTo === 0) problems.push('nobody has signed any of the events')
-  const manifest = JSON.parse(readFileSync(`${place}/manifest.json`, 'utf8'))
+  const manifest = parse(readFileSync(`${place}/manifest.json`, 'utf8'))
   for await (const line of lines('events.ndjson.gz')) {
     const event = eventIn(line)
     const name = `leaf ${size}: event ${event.id} of ${event.stream}`
@@ -154,6 +164,6 @@ async function backup() {
   console.log(`${size} events${unsigned}, ${books.size} books with entries, root ${size && root()}`)
 }
 
-await (isReceipt ? receipt(JSON.parse(readFileSync(place, 'utf8'))) : backup())
+await (isReceipt ? receipt(parse(readFileSync(place, 'utf8'))) : backup())
 console.log(problems.length === 0 ? verdict : problems.slice(0, 20).join('\n'))
 process.exitCode = problems.length === 0 ? 0 : 1

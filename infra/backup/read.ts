@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { unambiguousJson } from '../transparency/unambiguous-json.ts'
 import type { HistorySource } from '../history/copy.ts'
 import type { KeptRows } from '../postgres/history/bookkeeping.ts'
 import { files, type Manifest } from './write.ts'
@@ -36,10 +37,15 @@ export function readBackup(directory: string): SavedHistory | undefined {
     pages: (after, through) => eventsOf(join(directory, files.events), after, through),
   }
   const bookkeeping = join(directory, files.bookkeeping)
+  let isChecked = false
   return {
     manifest,
     source,
-    bookkeeping: () => rowsOf(bookkeeping),
+    async *bookkeeping() {
+      yield* rowsOf(bookkeeping, isChecked ? rowAt : rowIn)
+      // It is walked several times, and parsing all of it takes longer than all else.
+      isChecked = true
+    },
     isBookkeepingKept: () => isKept(bookkeeping, manifest),
   }
 }
@@ -90,24 +96,44 @@ function isFilled(value: unknown): boolean {
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line)
+    return unambiguousJson(line)
   } catch {
     return undefined
   }
 }
 
-async function* rowsOf(file: string): AsyncGenerator<KeptRows, void> {
+async function* rowsOf(file: string, read: typeof rowIn): AsyncGenerator<KeptRows, void> {
+  let before = 0
   for await (const lines of pagesOf(file)) {
     const byTable = new Map<string, string[]>()
-    for (const line of lines) {
-      const space = line.indexOf(' ')
-      const table = line.slice(0, space)
+    for (const [index, line] of lines.entries()) {
+      const { table, row } = read(line, { file, number: before + index + 1 })
       const rows = byTable.get(table) ?? []
-      rows.push(line.slice(space + 1))
+      rows.push(row)
       byTable.set(table, rows)
     }
+    before += lines.length
     for (const [table, rows] of byTable) yield { table, rows }
   }
+}
+
+interface Row {
+  readonly table: string
+  readonly row: string
+}
+
+function rowAt(line: string): Row {
+  const space = line.indexOf(' ')
+  return { table: line.slice(0, space), row: line.slice(space + 1) }
+}
+
+const rowLine = /^[a-z_]+ \{.*\}$/
+
+function rowIn(line: string, { file, number }: Place): Row {
+  const found = rowAt(line)
+  if (!rowLine.test(line) || parsed(found.row) === undefined)
+    throw new DamagedBackupError(`line ${number} of ${file} is no row of a table`)
+  return found
 }
 
 async function isKept(file: string, { bookkeeping }: Manifest): Promise<boolean> {

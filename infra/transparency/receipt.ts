@@ -3,6 +3,7 @@ import { canonicalJson } from './canonical-json.ts'
 import { signedCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { hashBytes, leafHash, sha256 } from './hashing.ts'
 import { isIncluded } from './proofs.ts'
+import { unambiguousJson } from './unambiguous-json.ts'
 import { MalformedNoteError, type NoteVerifier } from './signed-note.ts'
 
 export interface VerifiedReceipt {
@@ -36,7 +37,15 @@ function shownIn({ event, personal }: Receipt): Pick<VerifiedReceipt, 'personal'
   const bytes = Buffer.concat([Buffer.from(personal.blind, 'base64url'), Buffer.from(personal.content)])
   if (digest !== undefined && sha256(bytes).toString('base64url') !== digest)
     throw new MalformedNoteError('the personal fields that it shows are not those of its event')
-  return { personal: JSON.parse(personal.content), isUnproven: digest === undefined }
+  return { personal: personalIn(personal.content), isUnproven: digest === undefined }
+}
+
+function personalIn(content: string): unknown {
+  try {
+    return unambiguousJson(content)
+  } catch {
+    throw new MalformedNoteError('the personal fields that it shows are no JSON that everybody reads alike')
+  }
 }
 
 /** From JSON that anybody may have written. Throws MalformedNoteError. */
@@ -54,12 +63,12 @@ export function parseReceipt(text: string): Receipt {
 
 function asObject(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = unambiguousJson(text)
     if (isObject(value)) return value
   } catch {
     // It is said below.
   }
-  throw new MalformedNoteError('it is no JSON object')
+  throw new MalformedNoteError('it is no JSON object, or names a member twice')
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'

@@ -1,4 +1,4 @@
-import type { SavedHistory } from '../../infra/backup/read.ts'
+import { DamagedBackupError, type SavedHistory } from '../../infra/backup/read.ts'
 import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
 import type {
   PublishedBundle,
@@ -14,19 +14,18 @@ const textOfBytes = /^\\x(?:[0-9a-f]{2})*$/
 
 /** What a backup holds of the tree. Its tables are scanned once first, so that they can be streamed later. */
 export async function publishedLog({ bookkeeping }: SavedHistory): Promise<PublishedLog> {
-  const keys: { readonly id: number; readonly verifier_key: string }[] = []
+  const keys: KeyRow[] = []
   const tiles = new Map<string, PublishedTile>()
   const bundles = new Order()
   const checkpoints = new Order()
   const cosignatures = new Order()
   let size = 0
   for await (const { table, rows } of bookkeeping()) {
-    if (table === 'log_keys') for (const row of rows) keys.push(JSON.parse(row) as (typeof keys)[number])
-    if (table === 'log_tiles') for (const row of rows) keepTile(tiles, JSON.parse(row) as TileRow)
+    if (table === 'log_keys') for (const row of rows) keys.push(rowIn<KeyRow>(table, row))
+    if (table === 'log_tiles') for (const row of rows) keepTile(tiles, rowIn<TileRow>(table, row))
     if (table === 'log_checkpoints')
-      for (const row of rows) checkpoints.see((JSON.parse(row) as PublishedCheckpoint).size)
-    if (table === 'log_cosignatures')
-      for (const row of rows) cosignatures.see((JSON.parse(row) as PublishedCosignature).size)
+      for (const row of rows) checkpoints.see(rowIn<CheckpointRow>(table, row).size)
+    if (table === 'log_cosignatures') for (const row of rows) cosignatures.see(cosignatureOf(row).size)
     if (table !== 'log_bundles') continue
     for (const row of rows) {
       const bundle = bundleOf(row)
@@ -41,12 +40,14 @@ export async function publishedLog({ bookkeeping }: SavedHistory): Promise<Publi
     checkpoints: () =>
       checkpoints.restored(rowsOf(bookkeeping, 'log_checkpoints', checkpointOf), ({ size }) => size),
     cosignatures: () =>
-      cosignatures.restored(
-        rowsOf(bookkeeping, 'log_cosignatures', (row) => JSON.parse(row) as PublishedCosignature),
-        ({ size }) => size,
-      ),
+      cosignatures.restored(rowsOf(bookkeeping, 'log_cosignatures', cosignatureOf), ({ size }) => size),
     bundles: () => bundles.restored(rowsOf(bookkeeping, 'log_bundles', bundleOf), ({ index }) => index),
   }
+}
+
+interface KeyRow {
+  readonly id: number
+  readonly verifier_key: string
 }
 
 interface TileRow {
@@ -70,13 +71,38 @@ interface BundleRow {
   readonly first_position?: number
 }
 
+/** What each row of the tree has at least. */
+const members = {
+  log_keys: { id: 'number', verifier_key: 'string' },
+  log_tiles: { level: 'number', index: 'number', hashes: 'string' },
+  log_checkpoints: { size: 'number', note: 'string' },
+  log_cosignatures: { size: 'number', witness: 'string', line: 'string' },
+  log_bundles: { index: 'number', commitments: 'string' },
+} as const
+
+/** Somebody may have written it who is not us. */
+function rowIn<Row>(table: keyof typeof members, text: string): Row {
+  const row = JSON.parse(text) as Readonly<Record<string, unknown>>
+  const isWhole = Object.entries(members[table]).every(([name, type]) => typeof row[name] === type)
+  if (!isWhole) throw noRow(table)
+  return row as Row
+}
+
+function noRow(table: string): DamagedBackupError {
+  return new DamagedBackupError(`a row of bookkeeping.ndjson.gz is no row of ${table}`)
+}
+
+function cosignatureOf(row: string): PublishedCosignature {
+  return rowIn<PublishedCosignature>('log_cosignatures', row)
+}
+
 function keepTile(tiles: Map<string, PublishedTile>, { level, index, hashes }: TileRow): void {
   const bytes = bytesOf(hashes)
   tiles.set(`${level}/${index}`, { hashes: bytes.length / hashBytes, digest: sha256(bytes) })
 }
 
 function checkpointOf(row: string): PublishedCheckpoint {
-  const { size, note, root, position } = JSON.parse(row) as CheckpointRow
+  const { size, note, root, position } = rowIn<CheckpointRow>('log_checkpoints', row)
   return {
     size,
     note,
@@ -86,7 +112,9 @@ function checkpointOf(row: string): PublishedCheckpoint {
 }
 
 function bundleOf(row: string): PublishedBundle {
-  const { index, commitments, positions, first_position: first } = JSON.parse(row) as BundleRow
+  const bundle = rowIn<BundleRow>('log_bundles', row)
+  const { index, commitments, positions, first_position: first } = bundle
+  if (positions !== undefined && !Array.isArray(positions)) throw noRow('log_bundles')
   if (!positions) return { index, commitments: bytesOf(commitments) }
   // It is kept twice, and a leaf is looked up by both.
   const kept = first === positions[0] ? positions : [0, ...positions.slice(1)]

