@@ -28,11 +28,19 @@ import {
 import { isLocked, type Attempt, type PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
 import type { RailMethod } from '../../../packages/kernel/rail-ports.ts'
 import { reserveLink } from './checkout-links.ts'
-import { createAttempt, intentOf, isPayable, payerFeeOf, sessionOf } from './checkout-sessions.ts'
+import {
+  createAttempt,
+  intentOf,
+  isPayable,
+  payerFeeOf,
+  paymentStatusOf,
+  sessionOf,
+} from './checkout-sessions.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { endAttempt, isSameSession } from './checkout.ts'
 import { findOrCreateCustomer } from './customers.ts'
 import { confirmIntent } from './payment-intents.ts'
+import { orWhatIsUnderWay } from './under-way.ts'
 
 const { payment_method, return_url } = ConfirmationRequest.properties
 
@@ -130,11 +138,21 @@ interface Wish extends PayRequest {
   readonly payment_method: GivenMethod
 }
 
-/**
- * One try to pay at a time. Whatever is pressed twice, in two tabs or by two people, meets the same attempt;
- * a new one is made only when the one before can no longer be paid.
- */
-async function pay(request: Paying, wish: Wish): Promise<CheckoutPaymentView> {
+/** Whatever is pressed twice, in two tabs or by two people, meets the same attempt. */
+function pay(request: Paying, wish: Wish): Promise<CheckoutPaymentView> {
+  return orWhatIsUnderWay(
+    () => tryToPay(request, wish),
+    async () => {
+      const id = request.params['sessionId']!
+      const session = await sessionOf(request, id)
+      const intent = await intentOf(request, session)
+      return intent && paymentStatusOf(session, intent) !== 'unpaid' ? seen(id, session, intent) : undefined
+    },
+  )
+}
+
+/** One try at a time: a new one is made only when the one before can no longer be paid. */
+async function tryToPay(request: Paying, wish: Wish): Promise<CheckoutPaymentView> {
   const id = request.params['sessionId']!
   const session = await sessionOf(request, id)
   const before = await intentOf(request, session)
@@ -159,8 +177,7 @@ async function pay(request: Paying, wish: Wish): Promise<CheckoutPaymentView> {
 /** It was paid, or waits for what the payer was asked for. Pressing again changes nothing. */
 function isDecided(intent: Exclude<PaymentIntent, { status: 'none' }>, method: RailMethod): boolean {
   const { status } = intent
-  if (status === 'succeeded' || status === 'processing') return true
-  if (isLocked(intent)) refuse('confirmation_must_be_the_only_one', { retryAfterSeconds: 1 })
+  if (status === 'succeeded' || status === 'processing' || isLocked(intent)) return true
   return status === 'requires_action' && isSameMethod(intent.attempts.at(-1)!.method, method)
 }
 
@@ -262,7 +279,8 @@ function seen(id: string, session: ExistingSession, intent: PaymentIntent): Chec
     livemode: session.livemode,
     created: unixSeconds(session.createdAt),
     payment_intent: publicId('pi', paymentIntent),
-    status: view.status,
+    // The operator is being asked.
+    status: intent.status !== 'none' && isLocked(intent) ? 'processing' : view.status,
     operation_id: view.operation_id,
     next_action: next,
     redirect_url: next?.type === 'redirect_to_url' ? next.redirect_to_url.url : null,

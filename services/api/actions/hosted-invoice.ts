@@ -43,6 +43,7 @@ import {
 } from './hosted-payment.ts'
 import { HostedReceipt, partsOfInvoice, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
+import { orWhatIsUnderWay } from './under-way.ts'
 
 // What the payer sees and does. Whoever was given the invoice's address is its payer.
 
@@ -182,6 +183,15 @@ export async function payHostedInvoice(request: Form): Promise<HostedInvoiceView
   const { country } = before
   const payment_method = chosenMethod(request.body, country)
   const return_url = await withReturn(request.dependencies, state.url, before.return_url)
-  await confirmPayment(request, { id, country, body: { payment_method, return_url } })
-  return hostedInvoice(request)
+  return orWhatIsUnderWay(
+    async () => {
+      await confirmPayment(request, { id, country, body: { payment_method, return_url } })
+      return hostedInvoice(request)
+    },
+    async () => begun(await hostedInvoice(request)),
+  )
+}
+
+function begun(view: HostedInvoiceView): HostedInvoiceView | undefined {
+  return view.payment_status === 'unpaid' ? undefined : view
 }

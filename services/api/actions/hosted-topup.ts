@@ -37,6 +37,7 @@ import { permitted, type Asking } from './hosted-portal.ts'
 import { intentOf } from './invoice-payments.ts'
 import { HostedReceipt, paidByIntent, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
+import { orWhatIsUnderWay } from './under-way.ts'
 import { confirmTopup, requestTopup } from './portal-wallet.ts'
 import { customerNow } from './portal.ts'
 
@@ -159,6 +160,14 @@ export async function payTopup(
   const payment_method = chosenMethod(request.body, before.country)
   const page = pageOfTopup(request, id)
   const return_url = await withReturn(request.dependencies, page, before.return_url)
-  await confirmTopup(request, state.paymentIntent, { payment_method, return_url })
-  return hostedTopup(request)
+  return orWhatIsUnderWay(
+    async () => {
+      await confirmTopup(request, state.paymentIntent, { payment_method, return_url })
+      return hostedTopup(request)
+    },
+    async () => {
+      const view = await hostedTopup(request)
+      return view.payment_status === 'unpaid' ? undefined : view
+    },
+  )
 }
