@@ -1,6 +1,6 @@
 import { listParked } from '../../infra/postgres/consumers/parked.ts'
 import { auditFindings } from '../../infra/postgres/transparency/audit-findings.ts'
-import { backlog } from '../../infra/postgres/consumers/backlog.ts'
+import { backlog, type Backlog } from '../../infra/postgres/consumers/backlog.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { cached } from './cached.ts'
@@ -45,12 +45,18 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
   })
   metrics.gauges('parked_events', 'Events that a consumer has set aside', {
     label: 'consumer',
-    read: async () => (await waiting()).parked,
+    read: async () => parkedByAll(await waiting()),
   })
   observeCases(health, dependencies)
   observeAudit(health, pool)
   const pending = async () => (await waiting()).deliveriesPending
   metrics.gauge('webhook_deliveries_pending', 'Webhook deliveries to be made; counted up to 100,000', pending)
+}
+
+/** Of all that may park something: a figure that is missing says that nobody could count. */
+function parkedByAll({ positions, parked }: Backlog): Readonly<Record<string, number>> {
+  const none = Object.keys(positions).map((consumer) => [consumer, 0] as const)
+  return { read_models: 0, ...Object.fromEntries(none), ...parked }
 }
 
 function observeCases({ metrics }: Health, { reads, clock }: Dependencies): void {
