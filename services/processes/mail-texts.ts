@@ -33,14 +33,14 @@ const newAddressText: Readonly<Record<Language, MailText>> = {
     subject: 'Confirmez votre nouvelle adresse e-mail',
     why: 'Vous avez demandé à utiliser cette adresse pour vous connecter.',
     action: 'Utiliser cette adresse',
-    lasts: 'Ce lien est valable 24 heures et ne sert qu’une fois.',
+    lasts: 'Ce lien est valable 24 heures et ne sert qu’une fois, là où vous êtes connecté.',
     otherwise: 'Si ce n’est pas vous, ignorez ce message : rien ne change.',
   },
   en: {
     subject: 'Confirm your new e-mail address',
     why: 'You have asked to sign in with this address.',
     action: 'Use this address',
-    lasts: 'This link works for 24 hours, and once.',
+    lasts: 'This link works for 24 hours, and once, where you are signed in.',
     otherwise: 'If this was not you, ignore this message: nothing changes.',
   },
 }
@@ -52,14 +52,16 @@ const texts: Readonly<Record<LinkPurpose | 'email_change', Readonly<Record<Langu
       subject: 'Confirmez votre adresse e-mail',
       why: 'Vous venez de créer un compte. Confirmez que cette adresse est la vôtre.',
       action: 'Confirmer mon adresse',
-      lasts: 'Ce lien est valable 24 heures et ne sert qu’une fois.',
+      lasts:
+        'Ce lien est valable 24 heures et ne sert qu’une fois. Ouvrez-le là où vous êtes connecté ; ailleurs, vous choisirez un nouveau mot de passe.',
       otherwise: 'Si ce n’est pas vous, ignorez ce message.',
     },
     en: {
       subject: 'Confirm your e-mail address',
       why: 'You have just created an account. Please confirm that this address is yours.',
       action: 'Confirm my address',
-      lasts: 'This link works for 24 hours, and once.',
+      lasts:
+        'This link works for 24 hours, and once. Open it where you are signed in; elsewhere you will choose a new password.',
       otherwise: 'If this was not you, ignore this message.',
     },
   },
@@ -184,7 +186,7 @@ interface Letter {
 export function letter(text: MailText, { greeting, language, url }: Letter): Omit<Mail, 'to'> {
   const { subject, why, action, lasts, otherwise } = text
   const plain = [greeting, '', why, '', `${action}:`, url, '', lasts, otherwise].join('\n')
-  const paragraphs = [greeting, why].map(paragraph)
+  const paragraphs = [greeting, ...why.split('\n')].map(paragraph)
   const button = `<p><a href="${escaped(url)}">${escaped(action)}</a></p>`
   const html = htmlOf(language, [...paragraphs, button, ...[lasts, otherwise].map(paragraph)])
   return { subject, text: plain, html }
