@@ -59,6 +59,8 @@ export interface StoredEvent extends NewEvent {
   readonly position: number
   /** Why its personal fields are missing, thrown by whoever needs the event. Left out: nothing is missing. */
   readonly damage?: DamagedStreamError
+  /** Whether its personal fields are erased: read before, it said more. */
+  readonly isErased?: true
 }
 
 /** The revision of a stream without events. */

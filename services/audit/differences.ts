@@ -22,6 +22,8 @@ export interface Compared {
 export interface Comparison {
   readonly models: readonly Compared[]
   readonly differences: readonly Difference[]
+  /** Of each read model, rows that differ by what was erased while they were compared. */
+  readonly unsettled: ReadonlyMap<string, number>
 }
 
 /** So many of each read model are named: where all rows are wrong, more would take all memory. */
@@ -32,6 +34,7 @@ export class Differences {
   readonly #found: Difference[] = []
   /** What is told elsewhere is counted by itself, so that it hides nothing and alarms nobody. */
   readonly #counts = new Map<string, { readonly of: Difference; count: number }>()
+  readonly #unsettled = new Map<string, number>()
   readonly #models: Map<string, { name: string; position: number; rows: number; differences: number }>
 
   constructor(models: readonly ReadModel[]) {
@@ -45,6 +48,11 @@ export class Differences {
 
   count(model: string): void {
     this.#models.get(model)!.rows++
+  }
+
+  /** Nothing can be said about a row: somebody in it was erased meanwhile. */
+  leave(model: string): void {
+    this.#unsettled.set(model, (this.#unsettled.get(model) ?? 0) + 1)
   }
 
   /** What is about a whole read model is found again in each pass, and named once. */
@@ -70,6 +78,6 @@ export class Differences {
         problem: `and ${count - namedMax} more differences`,
         ...(isToldElsewhere && { isToldElsewhere }),
       }))
-    return { models, differences: [...this.#found, ...unnamed] }
+    return { models, differences: [...this.#found, ...unnamed], unsettled: this.#unsettled }
   }
 }

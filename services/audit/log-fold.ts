@@ -7,6 +7,8 @@ import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 export interface Fold {
   readonly follows: (event: StoredEvent, category: string) => boolean
   readonly apply: (event: RecordedEvent) => void
+  /** Called before, with the name of the key that is destroyed. */
+  readonly erased?: (event: RecordedEvent, key: string) => void
   /** All events up to here are in it. */
   position: number
   through: number
@@ -62,7 +64,9 @@ export class LogFold {
       if (position <= fold.position || position > fold.through || !fold.follows(event, category)) continue
       if (fold.faults.has(stream) || revision >= (fold.parked.get(stream) ?? Infinity)) continue
       try {
-        fold.apply((known ??= this.#recorded(event, category)))
+        known ??= this.#recorded(event, category)
+        if (event.isErased) fold.erased?.(known, event.metadata.sealed!.key)
+        fold.apply(known)
       } catch (error) {
         fold.faults.set(stream, `revision ${revision}: ${(error as Error).message}`)
       }

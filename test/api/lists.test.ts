@@ -3,7 +3,7 @@ import { requestNewGeneration, publications } from '../../infra/postgres/read-mo
 import { readModels } from '../../projections/index.ts'
 import { payouts } from '../../projections/payouts.ts'
 import { routes } from '../../services/api/routes/index.ts'
-import { compareReadModels } from '../../services/audit/replay.ts'
+import { compareReadModels } from '../../services/audit/compare.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'

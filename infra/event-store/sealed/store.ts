@@ -112,7 +112,7 @@ class Opener {
   #open(event: StoredEvent, key: OpeningKey, contents?: Contents): StoredEvent {
     if (key === undefined)
       return damaged(event, 'is sealed with a key that this database does not have, or not as it was written')
-    if (!key) return withData(event, this.#erased(event))
+    if (!key) return { ...withData(event, this.#erased(event)), isErased: true }
     const known = contents?.get(nameOf(event))
     const content = known ?? contentOf(event, key)
     if (!content) return damaged(event, 'is sealed in a box that its key does not open')

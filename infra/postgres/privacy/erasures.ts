@@ -8,6 +8,34 @@ export interface ErasureOrder {
   readonly reason: string
 }
 
+/** What was erased since some time, or by an erasure that was under way then. */
+export interface ErasedMeanwhile {
+  /** Names of destroyed keys, `<subject>.<generation>`. */
+  readonly keys: ReadonlySet<string>
+  /** When the oldest erasure was begun that is still under way. */
+  readonly underWaySince: string | undefined
+  readonly now: string
+}
+
+export async function erasedMeanwhile(pool: pg.Pool, since: string): Promise<ErasedMeanwhile> {
+  const { rows } = await pool.query<{ keys: readonly string[] | null; begun: string | null; now: string }>(
+    `select now() as now, (select min(begun_at) from erasures where done_at is null) as begun, (
+       select array_agg(subject || '.' || generation) from subject_keys
+       where wrapped is null and retired_at >= least($1::timestamptz,
+         (select min(begun_at) from erasures where done_at is null or done_at >= $1::timestamptz))
+     ) as keys`,
+    [since],
+  )
+  const { keys, begun, now } = rows[0]!
+  return { keys: new Set(keys ?? []), underWaySince: begun ?? undefined, now }
+}
+
+/** By the clock that erasures are dated by. */
+export async function timeOfErasures(pool: pg.Pool): Promise<string> {
+  const { rows } = await pool.query<{ now: string }>('select now() as now')
+  return rows[0]!.now
+}
+
 /**
  * Erasures, kept as evidence. Until one is done it has a sealed list of what is to be redacted, for once the
  * keys are destroyed nobody can find out any more.
