@@ -85,7 +85,10 @@ interface Place {
 function eventIn(line: string, { file, number }: Place): StoredEvent {
   const event = parsed(line) as Partial<StoredEvent> | null | undefined
   const isEvent =
-    Number.isInteger(event?.position) && Number.isInteger(event?.revision) && isFilled(event?.metadata)
+    [event?.position, event?.revision].every(Number.isInteger) &&
+    typeof event?.stream === 'string' &&
+    isFilled(event.data) &&
+    isFilled(event.metadata)
   if (!isEvent) throw new DamagedBackupError(`line ${number} of ${file} is no event`)
   return event as StoredEvent
 }

@@ -102,12 +102,14 @@ export function textsIn(fields: PersonalFields, personal: Data): Erased {
   return { texts: texts.filter((text) => text !== erasedText), maps }
 }
 
-/** Puts back what was taken out. */
+/** Puts back what was taken out; throws where nothing shows that it was. */
 export function join(data: Data, personal: Data): Data {
   const whole: Record<string, unknown> = { ...data }
   for (const [name, value] of Object.entries(personal)) {
     const known = whole[name]
-    whole[name] = known === sealedText ? value : join(known as Data, value as Data)
+    if (known === sealedText) whole[name] = value
+    else if (typeof known === 'object' && known !== null) whole[name] = join(known as Data, value as Data)
+    else throw new Error(`nothing shows that ${name} was sealed`)
   }
   return whole
 }

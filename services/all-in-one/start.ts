@@ -52,10 +52,13 @@ export async function startService(
   return orClose(behind, async () => {
     const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)
     const health = await serveHealth(runtime.health, configuration.healthPort)
-    const running = { close: () => health.close().then(behind.close) }
-    return orClose(running, async () => {
+    return orClose(health, async () => {
       const api = await startApi({ runtime })
-      const close = () => api.close().then(running.close)
+      const close = () =>
+        api
+          .close()
+          .then(() => health.close())
+          .then(behind.close)
       return { port: api.port, healthPort: health.port, credentials, runtime, close }
     })
   })

@@ -177,11 +177,11 @@ async function lookAgain(store: VerifyOptions['store'], { books, months, violati
   if (streams.size > 0)
     for await (const events of eventsOf(store, streams))
       for (const { stream, revision, data } of events) {
-        const entry = data as EntryData
-        // What closes a book is no entry.
-        if (entry.entryId === undefined) continue
-        const correction = wanted.get(stream)?.get(entry.entryId)
         try {
+          const entry = data as EntryData
+          // What closes a book is no entry.
+          if (entry.entryId === undefined) continue
+          const correction = wanted.get(stream)?.get(entry.entryId)
           months.add(stream, revision, entry)
           checkMirrored(stream, { original: entry, correction }, violations)
         } catch (error) {

@@ -117,7 +117,8 @@ class Opener {
     const content = known ?? contentOf(event, key)
     if (!content) return damaged(event, 'is sealed in a box that its key does not open')
     if (!known) contents?.set(nameOf(event), content)
-    return withData(event, join(event.data as Content, content))
+    const whole = joined(event, content)
+    return whole ? withData(event, whole) : damaged(event, 'does not show what of it was sealed')
   }
 
   #erased({ type, data }: StoredEvent): object {
@@ -129,6 +130,14 @@ class Opener {
 function contentOf({ id, metadata }: StoredEvent, key: Buffer): Content | undefined {
   try {
     return JSON.parse(open(key, metadata.sealed!.box, { salt: metadata.salt!, id })) as Content
+  } catch {
+    return undefined
+  }
+}
+
+function joined({ data }: StoredEvent, content: Content): object | undefined {
+  try {
+    return join(data as Content, content)
   } catch {
     return undefined
   }
