@@ -20,6 +20,7 @@ const registering = { ...details, held: [...details.held] }
 const registered = { type: 'UserRegistered', data: registering } as const
 const expiresAt = later(24 * hour).toISOString()
 const askedToVerify = { type: 'UserEmailVerificationRequested', data: { link, expiresAt } } as const
+const askedAgain = { type: 'UserEmailVerificationRequested', data: { link: newer, expiresAt } } as const
 const verified = { type: 'UserEmailVerified', data: {} } as const
 const resetBy = (id: string) => ({
   type: 'UserPasswordResetRequested' as const,
@@ -121,6 +122,11 @@ scenarios(
     'nor one whose place another link has taken': {
       given: [registered, resetBy(link), resetBy(newer)],
       when: { type: 'RequestPasswordReset', data: { link } },
+      then: [],
+    },
+    'a repeat of an older request makes its link no good again': {
+      given: [registered, askedToVerify, askedAgain],
+      when: { type: 'RequestEmailVerification', data: { link } },
       then: [],
     },
     'where the address was never verified, it also ends what somebody else may have set up': {

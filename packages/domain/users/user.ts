@@ -91,8 +91,8 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     },
 
     RequestEmailVerification({ link }, state, context) {
-      const { emailVerified, links } = existing(state)
-      if (links.verify_email?.id === link) return []
+      const { emailVerified, requestedLinks } = existing(state)
+      if (requestedLinks.includes(link)) return []
       if (emailVerified) refuse('email_must_not_be_verified_yet')
       return [{ type: 'UserEmailVerificationRequested', data: newLink('verify_email', link, context) }]
     },
