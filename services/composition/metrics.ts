@@ -121,16 +121,25 @@ export interface Counted {
 const readMostMs = 2_000
 
 /**
- * A figure that the database does not give in time is left out, instead of keeping all others waiting. Until
- * it has come, it is not asked for again.
+ * A figure that the database does not give in time keeps no other waiting: it is told the next time somebody
+ * asks, and left out until then. It is not asked for again before it has come.
  */
 function inTime<Value>(read: () => Promise<Value> | Value): () => Promise<Value | undefined> {
   let reading: Promise<Value | undefined> | undefined
-  return () => {
+  let late: Value | undefined
+  return async () => {
     reading ??= Promise.resolve()
       .then(read)
       .catch(() => undefined)
-      .finally(() => (reading = undefined))
-    return Promise.race([reading, pause(readMostMs, undefined, { ref: false })])
+      .then((value) => {
+        reading = undefined
+        late = value
+        return value
+      })
+    const known = late
+    late = undefined
+    const inTime = reading.then((value) => ({ value }))
+    const told = await Promise.race([inTime, pause(readMostMs, { value: known }, { ref: false })])
+    return told.value
   }
 }
