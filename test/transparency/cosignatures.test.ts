@@ -6,6 +6,7 @@ import t from 'tap'
 import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
 import { cosigner, parseNote, signatureLine } from '../../infra/transparency/signed-note.ts'
 import { auditWholeLog } from '../../services/notary/audit-log.ts'
+import { ikw, jsonOf } from '../support/cli.ts'
 import { openSignedBackup, withoutDigest } from '../support/signed-backup.ts'
 
 const seed = createHash('sha256').update('witness').digest()
@@ -74,6 +75,16 @@ t.test('cosignatures', async (t) => {
     t.equal(code, 1)
     t.match(report.findings, [{ problem: `${witness.name} has signed none of the checkpoints` }])
   })
+
+  await t.test(
+    'of which a service shows those of one checkpoint, and no witness is blamed for it',
+    async (t) => {
+      const said = await ikw({}, 'audit', 'verify', service.url, ...trusting)
+      t.match(said, { code: 0, stdout: `not cosigned by ${witness.name}, which may be some seconds behind` })
+      const told = await ikw({}, 'audit', 'verify', service.url, ...trusting, '--json')
+      t.match(jsonOf(told), { findings: [], cosignatures: { silent: [witness.name] } })
+    },
+  )
 
   for (const [what, { line, size = first!.size, says }] of Object.entries(cases)) {
     await t.test(`one ${what} is named`, async (t) => {
