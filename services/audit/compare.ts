@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { erasedMeanwhile } from '../../infra/postgres/privacy/erasures.ts'
+import { erasureUnderWay } from '../../infra/postgres/privacy/erasures.ts'
 import type { Comparison, Difference } from './differences.ts'
 import { compareOnce, type ReplayOptions } from './replay.ts'
 
@@ -12,7 +12,7 @@ const roundsMax = 3
 const patienceMsDefault = 60_000
 const lookEveryMs = 500
 /** An erasure that is under way for longer was cut off, and what it has to erase is shown. */
-const underWayMostMs = 86_400_000
+const underWayMostSeconds = 86_400
 
 /**
  * Compares read models with the log. A person who is erased meanwhile makes them differ until they are built
@@ -32,8 +32,7 @@ export async function compareReadModels(options: CompareOptions): Promise<Compar
 async function untilErased({ pool, breathe, patienceMs = patienceMsDefault }: CompareOptions): Promise<void> {
   const until = performance.now() + patienceMs
   while (performance.now() < until) {
-    const { underWaySince } = await erasedMeanwhile(pool, new Date().toISOString())
-    if (underWaySince === undefined) return
+    if (!(await erasureUnderWay(pool))) return
     await breathe?.()
     await pause(lookEveryMs)
   }
@@ -50,9 +49,9 @@ async function withUnsettled(
   { pool }: CompareOptions,
   { differences, unsettled }: Comparison,
 ): Promise<readonly Difference[]> {
-  const { underWaySince: since, now } = await erasedMeanwhile(pool, new Date().toISOString())
-  const isCutOff = since !== undefined && Date.parse(now) - Date.parse(since) > underWayMostMs
-  const why = since ? `is being erased since ${since}` : 'was erased meanwhile'
+  const underWay = await erasureUnderWay(pool)
+  const isCutOff = underWay !== undefined && underWay.seconds > underWayMostSeconds
+  const why = underWay ? `is being erased since ${underWay.since}` : 'was erased meanwhile'
   const told = [...unsettled].map(([model, rows]) => ({
     model,
     row: '',

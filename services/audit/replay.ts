@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
 import { SealedParts, type PartsOptions } from '../../infra/history/sealed-parts.ts'
-import { erasedMeanwhile, timeOfErasures } from '../../infra/postgres/privacy/erasures.ts'
+import { keysErasedSince, timeOfErasures } from '../../infra/postgres/privacy/erasures.ts'
 import { inReadTransaction } from '../../infra/postgres/client/read-transaction.ts'
 import {
   countRows,
@@ -221,7 +221,7 @@ async function keepErasedMeanwhile(
 ): Promise<void> {
   const all = [...tables].map(({ fold }) => fold.erasedRows)
   if (all.every(({ size }) => size === 0)) return
-  const { keys } = await erasedMeanwhile(pool, since)
+  const keys = await keysErasedSince(pool, since)
   for (const rows of all)
     for (const [row, destroyed] of rows) if (![...destroyed].some((key) => keys.has(key))) rows.delete(row)
 }

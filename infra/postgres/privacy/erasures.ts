@@ -8,26 +8,32 @@ export interface ErasureOrder {
   readonly reason: string
 }
 
-/** What was erased since some time, or by an erasure that was under way then. */
-export interface ErasedMeanwhile {
-  /** Names of destroyed keys, `<subject>.<generation>`. */
-  readonly keys: ReadonlySet<string>
-  /** When the oldest erasure was begun that is still under way. */
-  readonly underWaySince: string | undefined
-  readonly now: string
-}
-
-export async function erasedMeanwhile(pool: pg.Pool, since: string): Promise<ErasedMeanwhile> {
-  const { rows } = await pool.query<{ keys: readonly string[] | null; begun: string | null; now: string }>(
-    `select now() as now, (select min(begun_at) from erasures where done_at is null) as begun, (
-       select array_agg(subject || '.' || generation) from subject_keys
-       where wrapped is null and retired_at >= least($1::timestamptz,
-         (select min(begun_at) from erasures where done_at is null or done_at >= $1::timestamptz))
-     ) as keys`,
+/**
+ * Names of the keys, `<subject>.<generation>`, that were destroyed since some time, or by an erasure that was
+ * under way then.
+ */
+export async function keysErasedSince(pool: pg.Pool, since: string): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ key: string }>(
+    `select subject || '.' || generation as key from subject_keys
+     where wrapped is null and retired_at >= least($1::timestamptz,
+       (select min(begun_at) from erasures where done_at is null or done_at >= $1::timestamptz))`,
     [since],
   )
-  const { keys, begun, now } = rows[0]!
-  return { keys: new Set(keys ?? []), underWaySince: begun ?? undefined, now }
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** The oldest erasure that is still under way: when it was begun, and for how long it has been. */
+export interface ErasureUnderWay {
+  readonly since: string
+  readonly seconds: number
+}
+
+export async function erasureUnderWay(pool: pg.Pool): Promise<ErasureUnderWay | undefined> {
+  const { rows } = await pool.query<ErasureUnderWay>(
+    `select begun_at as since, extract(epoch from now() - begun_at)::float8 as seconds from erasures
+     where done_at is null order by begun_at limit 1`,
+  )
+  return rows[0]
 }
 
 /** By the clock that erasures are dated by. */

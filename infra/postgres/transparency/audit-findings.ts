@@ -6,7 +6,8 @@ const namedMax = 100
 
 export interface AuditFinding {
   readonly problem: string
-  readonly foundAt: Date
+  /** PostgreSQL's text. */
+  readonly foundAt: string
 }
 
 export interface KnownFindings {
@@ -44,8 +45,9 @@ export class AuditFindings {
     this.#fence = fence
   }
 
-  async now(): Promise<Date> {
-    const { rows } = await this.#pool.query<{ now: Date }>('select now() as now')
+  /** PostgreSQL's text. */
+  async now(): Promise<string> {
+    const { rows } = await this.#pool.query<{ now: string }>('select now() as now')
     return rows[0]!.now
   }
 
@@ -73,7 +75,7 @@ export class AuditFindings {
   }
 
   /** What the whole log has shown since `begun` replaces what was found before. */
-  replace(problems: readonly string[], begun: Date): Promise<void> {
+  replace(problems: readonly string[], begun: string): Promise<void> {
     return fenced(this.#pool, this.#fence, async (connection) => {
       await connection.query('delete from audit_findings where found_at < $1 and problem <> all($2)', [
         begun,
