@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
@@ -90,14 +90,20 @@ t.test('no other refund is sent while the provider may still do the first', asyn
   t.equal(timesSubmitted(late.second), 0)
 })
 
-t.test('late money that went back under two references is a case', async (t) => {
-  const before = await suspense()
+/** The first reference has done it, while the second one is under way. */
+async function backWhileSecondIsUnderWay(t: Test): Promise<Late> {
   const late = await latePayments.pay(failed)
   provider.answer = () => ({ state: 'pending' })
   await askAgain(late)
   t.equal(timesSubmitted(late.second), 1)
   await provider.say(late.first, succeeded)
   await latePayments.until(late.id, 'PaymentIntentLateSuccessRefunded')
+  return late
+}
+
+t.test('late money that went back under two references is a case', async (t) => {
+  const before = await suspense()
+  const late = await backWhileSecondIsUnderWay(t)
   t.strictSame(await openedFor(late.id), [])
   await provider.say(late.second, succeeded)
   t.strictSame(await untilOpened(late.id), ['payment_contradicted'])
@@ -113,12 +119,7 @@ t.test('a refund that went on beside another one is asked for until it is over',
     [{ state: 'never_received' }, []],
   ] as const) {
     const before = await suspense()
-    const late = await latePayments.pay(failed)
-    provider.answer = () => ({ state: 'pending' })
-    await askAgain(late)
-    t.equal(timesSubmitted(late.second), 1)
-    await provider.say(late.first, succeeded)
-    await latePayments.until(late.id, 'PaymentIntentLateSuccessRefunded')
+    const late = await backWhileSecondIsUnderWay(t)
     t.equal(await askSecond(late), 1, 'it is still under way')
     t.strictSame(await openedFor(late.id), [])
     // Nobody calls.

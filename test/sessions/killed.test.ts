@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.ts'
+import { holdAppends, type Fate } from '../support/held-appends.ts'
 import { invitationToken } from '../support/identity-samples.ts'
 import { lawOver } from '../support/law.ts'
 import type { MerchantClient } from '../support/service.ts'
@@ -87,27 +88,6 @@ const endings: Readonly<Record<string, () => Promise<Ending>>> = {
   'a key is revoked': keyGoes,
 }
 
-/** What becomes of the append that waits when its process is killed. */
-const fates = { 'is lost': 'select pg_terminate_backend(pid)', 'is written all the same': 'select' } as const
-const lockKey = 4712
-const waiting = `from pg_locks where locktype = 'advisory' and objid = ${lockKey} and not granted`
-
-/** Has appends of this event wait, and answers how to let them go on. */
-async function holdUp(type: string): Promise<() => Promise<void>> {
-  const holder = await pool.connect()
-  await holder.query(`select pg_advisory_lock(${lockKey})`)
-  await holder.query(`
-    create function hold_up() returns trigger language plpgsql
-      as 'begin perform pg_advisory_xact_lock_shared(${lockKey}); return new; end';
-    create trigger hold_up before insert on events for each row
-      when (new.type = '${type}') execute function hold_up()`)
-  return async () => {
-    await holder.query(`select pg_advisory_unlock(${lockKey})`)
-    await holder.query('drop trigger hold_up on events; drop function hold_up')
-    holder.release()
-  }
-}
-
 async function answers(t: Test, ask: Ask, [status, what]: readonly [number, string]): Promise<void> {
   await lawOver(t, clients, async (client) => {
     const answer = await eventually(
@@ -118,21 +98,17 @@ async function answers(t: Test, ask: Ask, [status, what]: readonly [number, stri
   })
 }
 
-async function killedWhile(t: Test, { at, isBegun, end, over, goesOn }: Ending, act: string): Promise<void> {
+async function killedWhile(t: Test, { at, isBegun, end, over, goesOn }: Ending, fate: Fate): Promise<void> {
   await answers(t, over, [200, 'known to both'])
-  const goOn = await holdUp(at)
+  const held = await holdAppends(pool, at)
   const asked = end(one).catch(() => undefined)
-  await eventually(
-    () => pool.query(`select ${waiting}`),
-    ({ rowCount }) => rowCount! > 0,
-  )
+  await held.untilOneWaits()
   await apis[0].end('SIGKILL')
-  await pool.query(`${act} ${waiting}`)
-  await goOn()
+  await held.release(fate)
   t.equal(await asked, undefined, 'nobody was told')
   apis[0] = start('api', ports[0])
   await apis[0].port()
-  const isOver = act === 'select' || isBegun
+  const isOver = fate !== 'is lost' || isBegun
   await answers(t, over, isOver ? [401, 'it is over'] : [200, 'nothing has happened'])
   if (!isOver) t.match(await end(second), { status: 200 })
   await answers(t, over, [401, 'it is over, however often it is asked for'])
@@ -140,7 +116,7 @@ async function killedWhile(t: Test, { at, isBegun, end, over, goesOn }: Ending, 
 }
 
 for (const [what, prepared] of Object.entries(endings))
-  for (const [fate, act] of Object.entries(fates))
+  for (const fate of ['is lost', 'is written all the same'] as const)
     t.test(`a process is killed while ${what}, which ${fate}`, async (t) => {
-      await killedWhile(t, await prepared(), act)
+      await killedWhile(t, await prepared(), fate)
     })

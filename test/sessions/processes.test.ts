@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.ts'
+import { holdAppends } from '../support/held-appends.ts'
 import { claimsLeftHeld, People } from '../support/people.ts'
 import type { MerchantClient } from '../support/service.ts'
 import { goodPassword, newUser, signIn, type SignedIn } from '../support/sign-in.ts'
@@ -119,49 +120,19 @@ t.test(
 /** Claims that nobody keeps or frees. */
 const unfinished = () => claimsLeftHeld(dependencies.store, 20_000)
 
-/** What becomes of the append that waits when its process is killed. */
-const fates = {
-  'is lost': 'select pg_terminate_backend(pid)',
-  'is written when nobody waits for it any more': 'select',
-} as const
-const lockKey = 4711
-
-/** Has registrations wait before their user is written, and answers how to let them go on. */
-async function holdUp(): Promise<() => Promise<void>> {
-  const holder = await runtime.postgres.pool.connect()
-  await holder.query(`select pg_advisory_lock(${lockKey})`)
-  await holder.query(`
-    create function hold_up() returns trigger language plpgsql
-      as 'begin perform pg_advisory_xact_lock_shared(${lockKey}); return new; end';
-    create trigger hold_up before insert on events for each row
-      when (new.type = 'UserRegistered') execute function hold_up()`)
-  return async () => {
-    await holder.query(`select pg_advisory_unlock(${lockKey})`)
-    await holder.query('drop trigger hold_up on events; drop function hold_up')
-    holder.release()
-  }
-}
-
-const waiting = `from pg_locks where locktype = 'advisory' and objid = ${lockKey} and not granted`
-
-for (const [fate, act] of Object.entries(fates))
+for (const fate of ['is lost', 'is written all the same'] as const)
   t.test(`a process dies between the claim of an address and its user, whose append ${fate}`, async (t) => {
-    const { pool } = runtime.postgres
-    const goOn = await holdUp()
+    const held = await holdAppends(runtime.postgres.pool, 'UserRegistered')
     const account = { email: `${randomUUID()}@example.com`, password: goodPassword }
     const body = { ...account, name: 'Awa Koné', merchantName: 'Boutique Awa' }
     const register = (client: MerchantClient) => client.post(`${auth}/register`, body, open)
     const asked = register(one).catch(() => undefined)
-    await eventually(
-      () => pool.query(`select ${waiting}`),
-      ({ rowCount }) => rowCount === 1,
-    )
+    await held.untilOneWaits()
     await apis[0].end('SIGKILL')
-    await pool.query(`${act} ${waiting}`)
-    await goOn()
+    await held.release(fate)
     t.equal(await asked, undefined, 'nobody was told')
     apis[0] = start('api', ports[0]!)
-    const isWritten = act === 'select'
+    const isWritten = fate !== 'is lost'
     const login = () => other.post(`${auth}/login`, account, open)
     if (!isWritten) t.equal((await eventually(() => register(other), isAnswered)).status, 201)
     const { body: session } = await eventually(login, ({ body: told }) => told['role'] === 'owner')

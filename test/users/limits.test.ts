@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { startService, type TestService } from '../support/service.ts'
-import { signInGuard } from '../../packages/domain/sign-in/sign-in-guard.ts'
+import { signInGuard, triesMax } from '../../packages/domain/sign-in/sign-in-guard.ts'
 import { PasswordsBusyError } from '../../packages/kernel/credential-ports.ts'
 import { askingOf } from '../../services/api/actions/sign-in-guards.ts'
 import { eventually } from '../support/eventually.ts'
@@ -64,20 +64,30 @@ t.test('a network registers a hundred people an hour, and no other network waits
   t.equal((await register('2001:db8:0:2::1')).status, 201)
 })
 
-t.test('a network that fails a hundred times over all accounts waits, and no other does', async (t) => {
-  const user = await newUser(service)
-  const login = (network: string, password: string) => {
-    const headers = { 'x-forwarded-for': network }
-    return service.post(`${auth}/login`, { email: user.email, password }, { key: '', headers })
+/** Signs a user in from the address that is given. */
+function loginOf({ email }: { readonly email: string }) {
+  return (address: string, password: string) => {
+    const headers = { 'x-forwarded-for': address }
+    return service.post(`${auth}/login`, { email, password }, { key: '', headers })
   }
+}
+
+/** So many sign-ins of a network have failed. */
+async function failedTimes(count: number, network: string, of: keyof typeof triesMax): Promise<void> {
   const { executor, blindIndex, newId } = service.service.runtime.dependencies
-  const guard = await blindIndex(JSON.stringify(['sign in', 'address', '203.0.113.7']))
+  const guard = await blindIndex(JSON.stringify(['sign in', 'address', network]))
   const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
   const failed = () => {
-    const data = { attempt: newId(), user: null, of: 'address' } as const
+    const data = { attempt: newId(), user: null, of } as const
     return { command: { type: 'TrySignIn', data }, envelope } as const
   }
-  await executor.sendAll(signInGuard, guard, Array.from({ length: 99 }, failed))
+  await executor.sendAll(signInGuard, guard, Array.from({ length: count }, failed))
+}
+
+t.test('a network that fails a hundred times over all accounts waits, and no other does', async (t) => {
+  const user = await newUser(service)
+  const login = loginOf(user)
+  await failedTimes(99, '203.0.113.7', 'address')
   t.equal((await login('203.0.113.7', user.password)).status, 200)
   t.equal((await login('203.0.113.7', 'encore quatre mots au hasard')).status, 401)
   const refused = await login('203.0.113.7', user.password)
@@ -88,18 +98,8 @@ t.test('a network that fails a hundred times over all accounts waits, and no oth
 
 t.test('a subscriber of many networks counts as one, who may do twice as much', async (t) => {
   const user = await newUser(service)
-  const login = (network: string, password: string) => {
-    const headers = { 'x-forwarded-for': network }
-    return service.post(`${auth}/login`, { email: user.email, password }, { key: '', headers })
-  }
-  const { executor, blindIndex, newId } = service.service.runtime.dependencies
-  const guard = await blindIndex(JSON.stringify(['sign in', 'address', '8193:3512:7:0/56']))
-  const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
-  const failed = () => {
-    const data = { attempt: newId(), user: null, of: 'subscriber' } as const
-    return { command: { type: 'TrySignIn', data }, envelope } as const
-  }
-  await executor.sendAll(signInGuard, guard, Array.from({ length: 199 }, failed))
+  const login = loginOf(user)
+  await failedTimes(199, '8193:3512:7:0/56', 'subscriber')
   t.equal((await login('2001:db8:7:1::1', user.password)).status, 200)
   t.equal((await login('2001:db8:7:2::1', 'encore quatre mots au hasard')).status, 401)
   t.match(await login('2001:db8:7:3::1', user.password), { status: 423, body: { code: 'IKW-AUTH-006' } })
