@@ -54,11 +54,11 @@ export async function startService(
     const health = await serveHealth(runtime.health, configuration.healthPort)
     return orClose(health, async () => {
       const api = await startApi({ runtime })
-      const close = () =>
-        api
-          .close()
-          .then(() => health.close())
-          .then(behind.close)
+      const close = async () => {
+        await api.close()
+        await health.close()
+        await behind.close()
+      }
       return { port: api.port, healthPort: health.port, credentials, runtime, close }
     })
   })

@@ -43,7 +43,7 @@ import {
 } from './hosted-payment.ts'
 import { HostedReceipt, partsOfInvoice, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
-import { orWhatIsUnderWay } from './under-way.ts'
+import { ifUnderWay, orWhatIsUnderWay } from './under-way.ts'
 
 // What the payer sees and does. Whoever was given the invoice's address is its payer.
 
@@ -188,10 +188,6 @@ export async function payHostedInvoice(request: Form): Promise<HostedInvoiceView
       await confirmPayment(request, { id, country, body: { payment_method, return_url } })
       return hostedInvoice(request)
     },
-    async () => begun(await hostedInvoice(request)),
+    async () => ifUnderWay(await hostedInvoice(request)),
   )
-}
-
-function begun(view: HostedInvoiceView): HostedInvoiceView | undefined {
-  return view.payment_status === 'unpaid' ? undefined : view
 }

@@ -37,7 +37,7 @@ import { permitted, type Asking } from './hosted-portal.ts'
 import { intentOf } from './invoice-payments.ts'
 import { HostedReceipt, paidByIntent, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
-import { orWhatIsUnderWay } from './under-way.ts'
+import { ifUnderWay, orWhatIsUnderWay } from './under-way.ts'
 import { confirmTopup, requestTopup } from './portal-wallet.ts'
 import { customerNow } from './portal.ts'
 
@@ -165,9 +165,6 @@ export async function payTopup(
       await confirmTopup(request, state.paymentIntent, { payment_method, return_url })
       return hostedTopup(request)
     },
-    async () => {
-      const view = await hostedTopup(request)
-      return view.payment_status === 'unpaid' ? undefined : view
-    },
+    async () => ifUnderWay(await hostedTopup(request)),
   )
 }
