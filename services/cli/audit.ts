@@ -16,9 +16,10 @@ import { TreeAudit, type TreeFinding } from '../audit/tree-audit.ts'
 import { verifyLog, type Verified } from '../audit/verify.ts'
 import { monthFileFindings } from './audit-files.ts'
 import { verifyReceiptFile } from './audit-receipt.ts'
+import { auditText, problemsOf, type Audited } from './audit-text.ts'
 import { commandOf } from './arguments.ts'
 import { CommandFailedError, exitCodes } from './failure.ts'
-import { counted, grouped, print, progress, type Printing } from './output.ts'
+import { print, progress, type Printing } from './output.ts'
 
 export function addAudit(program: Command): void {
   const audit = program.command('audit').description('proofs over the log, checked without its database')
@@ -52,26 +53,6 @@ interface VerifyOptions extends Printing {
   readonly witness?: string
   readonly note?: string
   readonly files?: string
-}
-
-interface Audited {
-  readonly events: number
-  readonly unsigned: number
-  readonly cosignatures: {
-    readonly checked: number
-    /** By witness, over how many events. */
-    readonly through: Readonly<Record<string, number>>
-    readonly unchecked: readonly string[]
-    /** Witnesses that have signed none of the checkpoints that are shown. */
-    readonly silent: readonly string[]
-  }
-  readonly root: string
-  readonly findings: readonly TreeFinding[]
-  /** Of all findings and violations, also those that are not named. */
-  readonly found: number
-  /** Left out where no events are shown. */
-  readonly books?: Verified
-  readonly checkpoint: string | undefined
 }
 
 async function verify(place: string | undefined, options: VerifyOptions): Promise<void> {
@@ -264,40 +245,8 @@ function keysIn(text: string | undefined): readonly string[] | undefined {
   return text?.split(/\s+/).filter((key) => key !== '')
 }
 
-function problemsOf({ findings, books }: Audited): readonly string[] {
-  return [
-    ...findings.map(({ leaf, problem }) => (leaf === undefined ? problem : `leaf ${leaf}: ${problem}`)),
-    ...(books?.violations ?? []).map(({ rule, problem }) => `${rule}: ${problem}`),
-  ]
-}
-
 /** Whoever writes a log anew signs it anew. */
 function ownWord({ key, since }: VerifyOptions): string {
   if (key !== undefined || since !== undefined) return ''
   return '\nThat is its own word: --key or --since shows whether the keys that it brings along are those of the log.'
-}
-
-function auditText(audited: Audited): string {
-  const { events, unsigned, root, books, cosignatures } = audited
-  const { through, unchecked, silent } = cosignatures
-  const problems = problemsOf(audited)
-  const fine = books
-    ? `Every event${unsigned === 0 ? '' : ' but those'} is what was signed, and the books agree with themselves.`
-    : 'The tree is what was signed. Its events are not public: a backup shows whether its leaves are theirs.'
-  const verdict =
-    problems.length === 0
-      ? fine
-      : `${counted(audited.found, 'finding')}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
-  const open = unsigned === 0 ? '' : `, the last ${unsigned} not signed yet`
-  return [
-    `${counted(events, 'event')}${open}; root ${root}`,
-    ...(books ? [`${grouped(books.entries)} journal entries in ${counted(books.books, 'book')}`] : []),
-    ...Object.entries(through).map(([name, size]) => `cosigned by ${name} over ${grouped(size)} events`),
-    ...(unchecked.length > 0
-      ? [`Not checked: what ${unchecked.join(', ')} signed, for --witness has no such key.`]
-      : []),
-    // Of a service one checkpoint is seen; of a backup this is a finding.
-    ...(books ? [] : silent).map((name) => `not cosigned by ${name}, which may be some seconds behind`),
-    verdict,
-  ].join('\n')
 }
