@@ -15,13 +15,21 @@ export interface HeldAppends {
   release(fate: Fate): Promise<void>
 }
 
-/** Has appends of events of this type wait. */
+/**
+ * Has appends of events of this type wait. One that comes too late for its stream does not: it is refused and
+ * sent again, and so would be lost whatever its fate.
+ */
 export async function holdAppends(pool: pg.Pool, type: string): Promise<HeldAppends> {
   const holder = await pool.connect()
   await holder.query(`select pg_advisory_lock(${lockKey})`)
   await holder.query(`
     create function hold_up() returns trigger language plpgsql
-      as 'begin perform pg_advisory_xact_lock_shared(${lockKey}); return new; end';
+      as 'begin
+        if not exists (select from events where stream = new.stream and revision = new.revision) then
+          perform pg_advisory_xact_lock_shared(${lockKey});
+        end if;
+        return new;
+      end';
     create trigger hold_up before insert on events for each row
       when (new.type = '${type}') execute function hold_up()`)
   return {

@@ -179,7 +179,8 @@ const special: Readonly<Record<string, (service: TestService) => Promise<string>
   'PATCH /api/v1/auth/passkeys/{id}': ownersPasskey,
   'DELETE /api/v1/auth/passkeys/{id}': ownersPasskey,
   'GET /api/v1/audit/receipts/{id}': async (service) => {
-    const id = await made.payout(service)
+    // Nothing follows on it: the next event would first have to be signed.
+    const id = await made.intent(service)
     const isSigned = async () => (await service.get(`/api/v1/audit/receipts/${id}`)).status === 200
     await eventually(isSigned, (signed) => signed)
     return id
