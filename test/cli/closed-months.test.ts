@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync'
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { surviveBrokenConnections } from '../../infra/postgres/client/connect.ts'
 import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
 import type { Closing, PeriodEvents } from '../../packages/domain/periods/period.ts'
 import { verifierKeys } from '../../infra/postgres/transparency/log-keys.ts'
@@ -215,6 +216,7 @@ t.test(
 /** In a database where nothing but the book is another. */
 async function namesABookThatIsGone(t: Test, by: Settings): Promise<void> {
   const database = new pg.Pool({ connectionString: by['POSTGRES_URL'] })
+  surviveBrokenConnections(database)
   try {
     await database.query(`update events set stream = 'gone-' || stream where stream like 'ledger-%.test.XOF'`)
     const to = ['--directory', temporaryDirectory(t)]

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { connectPostgres } from '../../infra/postgres/client/connect.ts'
+import { connectPostgres, surviveBrokenConnections } from '../../infra/postgres/client/connect.ts'
 import { grantReader, askReadersForPassword, psqlLine } from '../../infra/postgres/finance/roles.ts'
 import { financeViewTable } from '../../infra/postgres/finance/views.ts'
 import {
@@ -218,6 +218,7 @@ t.test(
     await administrator.query(`grant ${financeReader} to ${service} with admin option`)
     const { host, port, database } = new pg.Client(url)
     const pool = new pg.Pool({ host, port, ...(database && { database }), user: service })
+    surviveBrokenConnections(pool)
     t.teardown(async () => {
       await pool.end()
       await administrator.query(

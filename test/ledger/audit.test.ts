@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
-import { connectionOptions } from '../../infra/postgres/client/connect.ts'
+import { connectionOptions, surviveBrokenConnections } from '../../infra/postgres/client/connect.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
@@ -43,6 +43,7 @@ t.test('many parts read the log once, and no transaction waits for any of them',
     dependencies: { store },
   } = runtime()
   const own = new pg.Pool({ ...connectionOptions(url), application_name: 'comparing' })
+  surviveBrokenConnections(own)
   t.teardown(() => own.end())
   let [read, waiting] = [0, 0]
   const look = async () => {

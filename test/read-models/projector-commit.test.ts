@@ -1,5 +1,6 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { surviveBrokenConnections } from '../../infra/postgres/client/connect.ts'
 import { planByKey } from '../../infra/postgres/client/prepared-statements.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import {
@@ -180,6 +181,7 @@ async function ownerOfTables(t: Test) {
     grant all on all tables in schema public to ${role}`)
   t.teardown(() => pool.query(`drop owned by ${role}; drop role ${role}`))
   const owner = new pg.Pool({ connectionString: url })
+  surviveBrokenConnections(owner)
   t.teardown(() => owner.end())
   owner.on('connect', (connection) => void connection.query(`set role ${role}`))
   return owner
