@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const invitations = documents(invitation, {
   name: 'invitations',
-  version: 1,
+  version: 2,
   columns: { status: 'text' },
   indexes: [['merchant', 'status', 'created']],
 })

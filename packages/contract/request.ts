@@ -57,9 +57,9 @@ export interface Request<Body = undefined, Query = object> {
   read(revision: number, position?: number): void
   /**
    * Whether an earlier try of this request, whose answer was lost, has written to this stream: what it was
-   * checked against may have changed by it.
+   * checked against may have changed by it. `type`: an event of this type.
    */
-  hasWritten(stream: string): Promise<boolean>
+  hasWritten(stream: string, type?: string): Promise<boolean>
   /** Sends a command in the caller's name; the resulting position is sent as Ledger-Position. */
   send<S, C extends Payloads, E extends Payloads, O extends Owner>(
     decider: Decider<S, C, E, O>,

@@ -40,6 +40,11 @@ scenarios(invitation, {
     when: accept(link),
     then: 'token_must_be_valid',
   },
+  'a repeat of the first request leaves the newer one as it is': {
+    given: [sent(link), sent(newer)],
+    when: invite(link),
+    then: [],
+  },
   'one that was revoked takes another one': {
     given: [sent(link), revoked],
     when: invite(newer),

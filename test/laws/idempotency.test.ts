@@ -9,6 +9,7 @@ import { takesIdempotencyKeys } from '../../services/api/kinds/idempotency.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { startServiceWithGoogle } from '../support/google.ts'
+import { replaced } from '../support/late-repeats.ts'
 import { lawOver } from '../support/law.ts'
 import { isRefused, send as sendTo } from '../support/requests.ts'
 import { namesResource, sample, type Sample } from '../support/samples.ts'
@@ -103,24 +104,51 @@ async function otherRequest(route: AnyRoute, { path, body }: Sample): Promise<Sa
 }
 
 t.test('a try whose answer was lost after its effect is answered by the next one', async (t) => {
-  const { pool } = service.service.runtime.postgres
   await lawOver(t, keyed, async (route) => {
     const first = await sample(service, route)
     const key = randomUUID()
     const options = { headers: { 'idempotency-key': key } }
     const answer = await send(route, first, options)
     const before = await eventsOf(key)
-    // As a process leaves it that dies before it has kept the answer.
-    await pool.query(
-      `update answers set status = 'running', http_status = null, body = null, in_hand_at = '-infinity' where key = $1`,
-      [key],
-    )
+    await loseAnswer(key)
     const again = await send(route, first, options)
     t.equal(again.status, answer.status, route.operation)
     if (!ofTheMoment.includes(route.operation)) t.strictSame(again.body, answer.body, route.operation)
     t.strictSame(await eventsOf(key), before, `${route.operation} has no second effect`)
   })
 })
+
+/** As a process leaves it that dies before it has kept the answer. */
+async function loseAnswer(key: string): Promise<void> {
+  await service.service.runtime.postgres.pool.query(
+    `update answers set status = 'running', http_status = null, body = null, in_hand_at = '-infinity' where key = $1`,
+    [key],
+  )
+}
+
+t.test('a late repeat undoes nothing that a newer request has done', async (t) => {
+  await lawOver(t, Object.entries(replaced), async ([what, make]) => {
+    const { first, later, ...as } = await make(service)
+    const key = randomUUID()
+    const sendFirst = (asked: CallOptions) =>
+      service.post(first.path, first.body, { ...asked, headers: { 'idempotency-key': key } })
+    const answer = await sendFirst(as)
+    const before = await eventsOf(key)
+    t.ok(before.length > 0, `${what}: ${JSON.stringify(answer.body)}`)
+    const { method = 'POST', path, body } = await later(answer.body)
+    const newer = await service.call(method, path, body, keyAfter(answer, as))
+    t.ok(newer.status < 300, `${what}: ${JSON.stringify(newer.body)}`)
+    await loseAnswer(key)
+    const again = await sendFirst(keyAfter(newer, as))
+    t.ok(again.status < 500, `${what}: ${JSON.stringify(again.body)}`)
+    t.strictSame(await eventsOf(key), before, `${what} stays as the newer request has left it`)
+  })
+})
+
+/** Who switches goes on with other tokens. */
+function keyAfter({ body }: Answer, options: CallOptions): CallOptions {
+  return typeof body['access_token'] === 'string' ? { key: body['access_token'] } : options
+}
 
 /** They answer how things stand when they are asked. */
 const ofTheMoment = [

@@ -9,6 +9,7 @@ export interface Proven {
   readonly body?: Readonly<Record<string, unknown>>
   /** Whose it is, where it is not the usual caller's. */
   readonly key?: string
+  readonly user?: SignedIn
   /** Where it is not the operation's, with usual ids. */
   readonly path?: string
 }
@@ -77,7 +78,7 @@ export const passkeySamples: Readonly<Record<string, (service: TestService) => P
   }),
   'POST /api/v1/auth/passkeys/registration/complete': async (service) => {
     const user = await newUser(service)
-    return { key: user.token, body: await registering(service, { user, device: newDevice() }) }
+    return { key: user.token, user, body: await registering(service, { user, device: newDevice() }) }
   },
   'POST /api/v1/auth/passkeys/login/complete': async (service) => {
     const { device } = await someone(service)

@@ -31,6 +31,19 @@ const totpSetup = {
   data: { secretId: v7(), secret: 'secret', expiresAt },
 } as const
 const totpOn = { type: 'UserTotpEnabled', data: { secretId: totpSetup.data.secretId, step: 1 } } as const
+const totpOff = { type: 'UserTotpDisabled', data: {} } as const
+const codesOf = (batch: string) => ({
+  type: 'UserRecoveryCodesGenerated' as const,
+  data: { batch, digests: ['digest'] },
+})
+const movesBy = (id: string) =>
+  ({ type: 'UserEmailChangeRequested', data: { link: id, email: 'new@example.com', expiresAt } }) as const
+const callsBy = (request: string) =>
+  ({ type: 'UserPhoneChangeRequested', data: { request, phone: '+2250700000001' } }) as const
+const passkey = {
+  ...{ passkey: link, credential: 'credential', publicKey: 'key', counter: 0, transports: [] },
+  ...{ isBackupEligible: true, isBackedUp: true, nickname: null, held: [] },
+}
 const [{ claim }] = details.held
 const moving = {
   ...{ email: 'new@example.com', from: details.email, replaces: claim },
@@ -129,10 +142,39 @@ scenarios(
       when: { type: 'RequestEmailVerification', data: { link } },
       then: [],
     },
+    'nor is an older change of the address the one that waits': {
+      given: [registered, movesBy(link), movesBy(newer)],
+      when: { type: 'RequestEmailChange', data: { link, email: 'new@example.com' } },
+      then: [],
+    },
+    'nor an older change of the number': {
+      given: [registered, callsBy(link), callsBy(newer)],
+      when: { type: 'RequestPhoneChange', data: callsBy(link).data },
+      then: [],
+    },
+    'nor an older authenticator the one that is set up': {
+      given: [registered, { ...totpSetup, data: { ...totpSetup.data, secretId: link } }, totpSetup],
+      when: { type: 'SetUpTotp', data: { secretId: link, secret: 'another secret' } },
+      then: [],
+    },
+    'nor are older recovery codes good again': {
+      given: [registered, totpSetup, totpOn, codesOf(link), codesOf(newer)],
+      when: { type: 'GenerateRecoveryCodes', data: { batch: link, digests: ['digest'] } },
+      then: [],
+    },
+    'nor a passkey that was removed': {
+      given: [
+        registered,
+        { type: 'UserPasskeyRegistered', data: passkey },
+        { type: 'UserPasskeyRemoved', data: { passkey: link, freed: [] } },
+      ],
+      when: { type: 'RegisterPasskey', data: passkey },
+      then: [],
+    },
     'where the address was never verified, it also ends what somebody else may have set up': {
       given: [registered, totpSetup, totpOn, resetBy(link)],
       when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
-      then: [verified, { type: 'UserTotpDisabled', data: {} }, changed],
+      then: [verified, totpOff, changed],
       again: 'token_must_be_valid',
     },
     'where the address was never verified, a link to sign in is one for a new password': {

@@ -13,6 +13,7 @@ const hourMs = 3_600_000
 const lastsMs = 7 * 24 * hourMs
 /** Inferred: as often an hour may one address be written to by one merchant. */
 const sentPerHour = 5
+const linksKnown = 50
 
 // Events
 
@@ -56,6 +57,8 @@ interface Known extends Sent {
   readonly sentAt: string
   /** The newest ones, oldest first. */
   readonly sendings: readonly string[]
+  /** Of each of them: a repeat of its request sends none again. */
+  readonly links: readonly string[]
 }
 
 /** Of one address by one merchant: a newer one takes the place of the one before. */
@@ -85,7 +88,7 @@ export const invitation: Decider<Invitation, InvitationCommands, InvitationEvent
   decide: {
     Invite({ isLimited, ...invited }, state, { now }) {
       if (state.status !== 'none') {
-        if (state.link === invited.link) return []
+        if (state.links.includes(invited.link)) return []
         const waitMs = waitsOf(state.sendings, now)
         if (isLimited && waitMs > 0)
           refuse('rate_must_be_within_the_limit', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
@@ -121,9 +124,10 @@ export const invitation: Decider<Invitation, InvitationCommands, InvitationEvent
 
   evolve: {
     InvitationSent(state, sent, { merchant, at }) {
-      const earlier = state.status === 'none' ? [] : state.sendings
-      const sendings = [...earlier, at].slice(-sentPerHour)
-      return { ...sent, merchant, status: 'pending', isMailed: false, sentAt: at, sendings }
+      const earlier = state.status === 'none' ? { sendings: [], links: [] } : state
+      const sendings = [...earlier.sendings, at].slice(-sentPerHour)
+      const links = [...earlier.links, sent.link].slice(-linksKnown)
+      return { ...sent, merchant, status: 'pending', isMailed: false, sentAt: at, sendings, links }
     },
     InvitationMailed: (state) => ({ ...begun(state), isMailed: true }),
     InvitationAccepted: (state, { user }) => ({ ...begun(state), status: 'accepted', user }),

@@ -3,7 +3,7 @@ import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contrac
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
 import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
-import { aboutUser, type Changes, type Decisions } from './parts.ts'
+import { aboutUser, withRequest, type Changes, type Decisions, type Requests } from './parts.ts'
 
 const changeLastsMs = 24 * 3_600_000
 
@@ -51,7 +51,7 @@ export type ContactEvents = EventsOf<typeof contactEvents>
 
 // State
 
-export interface Contacts extends Holding {
+export interface Contacts extends Holding, Requests {
   readonly name: string
   /** Another one than whose account it is now may have chosen it. */
   readonly isNameDoubtful: boolean
@@ -108,8 +108,8 @@ export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents>
       : [{ type: 'UserPersonalInfoRevised', data: next }]
   },
 
-  RequestEmailChange({ link, email }, { emailChange }, { now }) {
-    if (emailChange?.link === link) return []
+  RequestEmailChange({ link, email }, { requested }, { now }) {
+    if (requested.includes(link)) return []
     const expiresAt = new Date(now.getTime() + changeLastsMs).toISOString()
     return [{ type: 'UserEmailChangeRequested', data: { link, email, expiresAt } }]
   },
@@ -156,8 +156,9 @@ export function cancellationOf({ emailChange }: Pick<Contacts, 'emailChange'>) {
 
 export const contactChanges: Changes<Contacts & { readonly links: object }, ContactEvents> = {
   UserPersonalInfoRevised: (_, info) => ({ ...info, isNameDoubtful: false }),
-  UserEmailChangeRequested: (_, asked, { at }) => ({
+  UserEmailChangeRequested: (state, asked, { at }) => ({
     emailChange: { ...asked, status: 'pending', isMailed: false, requestedAt: at },
+    ...withRequest(state, asked.link),
   }),
   UserEmailChangeMailed: ({ emailChange }) => ({ emailChange: { ...emailChange!, isMailed: true } }),
   UserEmailChangeCanceled: ({ emailChange }) => ({ emailChange: { ...emailChange!, status: 'canceled' } }),

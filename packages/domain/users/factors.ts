@@ -2,7 +2,7 @@ import { refuse } from '../../contract/refusals.ts'
 import { record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
-import { aboutUser, type Changes, type Decisions } from './parts.ts'
+import { aboutUser, withRequest, type Changes, type Decisions, type Requests } from './parts.ts'
 
 const setupLastsMs = 60 * 60_000
 
@@ -26,7 +26,7 @@ export type FactorEvents = EventsOf<typeof factorEvents>
 
 // State
 
-export interface Factors {
+export interface Factors extends Requests {
   readonly setup: FactorEvents['UserTotpSetupStarted'] | null
   /** Of the authenticator that is on. */
   readonly totp: { readonly secret: string; readonly lastStep: number; readonly enabledAt: string } | null
@@ -38,7 +38,7 @@ export interface Factors {
   } | null
 }
 
-export const noFactors: Factors = { setup: null, totp: null, recovery: null }
+export const noFactors = { setup: null, totp: null, recovery: null }
 
 /** A passkey is one too: changes ask for a proof then. */
 export function hasSecondFactor({ totp, passkeys }: Pick<Factors, 'totp'> & WithPasskeys): boolean {
@@ -68,9 +68,9 @@ export type FactorCommands = {
 }
 
 export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
-  SetUpTotp({ secretId, secret }, { totp, setup }, { now }) {
+  SetUpTotp({ secretId, secret }, { totp, requested }, { now }) {
     if (totp) refuse('totp_must_be_off')
-    if (setup?.secretId === secretId) return []
+    if (requested.includes(secretId)) return []
     const expiresAt = new Date(now.getTime() + setupLastsMs).toISOString()
     return [{ type: 'UserTotpSetupStarted', data: { secretId, secret, expiresAt } }]
   },
@@ -92,9 +92,9 @@ export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
 
   DisableTotp: (_, { totp }) => (totp ? [{ type: 'UserTotpDisabled', data: {} }] : []),
 
-  GenerateRecoveryCodes({ batch, digests }, { totp, recovery }) {
+  GenerateRecoveryCodes({ batch, digests }, { totp, requested }) {
     if (!totp) refuse('totp_must_be_on')
-    if (recovery?.batch === batch) return []
+    if (requested.includes(batch)) return []
     return [{ type: 'UserRecoveryCodesGenerated', data: { batch, digests: [...digests] } }]
   },
 
@@ -105,7 +105,7 @@ export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
 }
 
 export const factorChanges: Changes<Factors, FactorEvents> = {
-  UserTotpSetupStarted: (_, setup) => ({ setup }),
+  UserTotpSetupStarted: (state, setup) => ({ setup, ...withRequest(state, setup.secretId) }),
   UserTotpEnabled: ({ setup }, { step }, { at }) => ({
     setup: null,
     totp: { secret: setup!.secret, lastStep: step, enabledAt: at },
@@ -113,8 +113,9 @@ export const factorChanges: Changes<Factors, FactorEvents> = {
   UserTotpUsed: ({ totp }, { step }) => ({ totp: { ...totp!, lastStep: step } }),
   /** What stood in for the authenticator goes with it. */
   UserTotpDisabled: () => ({ totp: null, recovery: null }),
-  UserRecoveryCodesGenerated: (_, { batch, digests }, { at }) => ({
+  UserRecoveryCodesGenerated: (state, { batch, digests }, { at }) => ({
     recovery: { batch, digests, createdAt: at },
+    ...withRequest(state, batch),
   }),
   UserRecoveryCodeUsed({ recovery }, { digest }) {
     const { digests, ...batch } = recovery!

@@ -1,4 +1,5 @@
 import { refuse } from '../../contract/refusals.ts'
+import { noRequests, withRequest, type Requests } from './parts.ts'
 
 const hourMs = 3_600_000
 
@@ -23,16 +24,12 @@ export interface Link {
   readonly isMailed: boolean
 }
 
-export interface Links {
+export interface Links extends Requests {
   /** The newest of each purpose: it makes older ones invalid. */
   readonly links: Readonly<Partial<Record<LinkPurpose, Link>>>
-  /** The last that were asked for, used or not: a repeat of a request makes none good again. */
-  readonly requestedLinks: readonly string[]
 }
 
-export const noLinks: Links = { links: {}, requestedLinks: [] }
-
-const requestsKnown = 50
+export const noLinks: Links = { links: {}, ...noRequests }
 
 export function newLink(purpose: LinkPurpose, link: string, { now }: { readonly now: Date }) {
   return { link, expiresAt: new Date(now.getTime() + linkLastsMs[purpose]).toISOString() }
@@ -54,8 +51,7 @@ export function withNewLink<Known extends Links>(
   purpose: LinkPurpose,
   { link: id, expiresAt }: { readonly link: string; readonly expiresAt: string },
 ): Known {
-  const requestedLinks = [...known.requestedLinks, id].slice(-requestsKnown)
-  return { ...withLink(known, purpose, { id, expiresAt, isMailed: false }), requestedLinks }
+  return { ...withLink(known, purpose, { id, expiresAt, isMailed: false }), ...withRequest(known, id) }
 }
 
 export function withLink<Known extends Links>(

@@ -13,6 +13,19 @@ export type Decisions<State, Commands extends Payloads, Events extends Payloads>
   UserOwner
 >['decide']
 
+/** The last requests of which a newer one takes the place: a repeat makes none good again. */
+export interface Requests {
+  readonly requested: readonly string[]
+}
+
+export const noRequests: Requests = { requested: [] }
+
+const requestsKnown = 50
+
+export function withRequest({ requested }: Requests, id: string): Requests {
+  return { requested: [...requested, id].slice(-requestsKnown) }
+}
+
 export type Evolutions<State, Events extends Payloads> = Decider<State, Payloads, Events, UserOwner>['evolve']
 
 /** What each event of a part changes; all else stays. */

@@ -4,7 +4,7 @@ import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
 import { waysIn, type Google } from './google.ts'
 import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
-import { aboutUser, type Changes, type Decisions } from './parts.ts'
+import { aboutUser, withRequest, type Changes, type Decisions, type Requests } from './parts.ts'
 
 const Nickname = personal(nullable(Type.String()))
 /** Inferred: nobody has more devices, and browsers are told of all of them. */
@@ -52,7 +52,7 @@ export interface Passkey extends Omit<Registered, 'passkey' | 'held'> {
   readonly usedAt: string | null
 }
 
-export interface Passkeys extends Holding {
+export interface Passkeys extends Holding, Requests {
   readonly passkeys: readonly Passkey[]
 }
 
@@ -74,8 +74,8 @@ export type PasskeyCommands = {
 }
 
 export const decidePasskeys: Decisions<WithOthers, PasskeyCommands, PasskeyEvents> = {
-  RegisterPasskey(registered, { passkeys, abandoned }) {
-    if (passkeys.some(({ id }) => id === registered.passkey)) return []
+  RegisterPasskey(registered, { passkeys, abandoned, requested }) {
+    if (requested.includes(registered.passkey)) return []
     refuseAbandoned(registered.held, { abandoned })
     if (passkeys.length >= passkeysMax) refuse('passkeys_must_be_within_the_limit')
     return [{ type: 'UserPasskeyRegistered', data: registered }]
@@ -114,6 +114,7 @@ export const passkeyChanges: Changes<Passkeys, PasskeyEvents> = {
   UserPasskeyRegistered: (state, { passkey: id, held, ...made }, { at }) => ({
     passkeys: [...state.passkeys, { id, claim: held[0]?.claim, ...made, createdAt: at, usedAt: null }],
     held: heldAfter(state.held, { added: held }),
+    ...withRequest(state, id),
   }),
   UserPasskeyUsed: (state, { passkey, ...used }, { at }) =>
     withPasskey(state, passkey, { ...used, usedAt: at }),

@@ -3,7 +3,7 @@ import { nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
 import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
-import { aboutUser, type Changes, type Decisions } from './parts.ts'
+import { aboutUser, withRequest, type Changes, type Decisions, type Requests } from './parts.ts'
 
 // Events
 
@@ -36,7 +36,7 @@ export type PhoneEvents = EventsOf<typeof phoneEvents>
 
 // State
 
-export interface Phones extends Holding {
+export interface Phones extends Holding, Requests {
   readonly phone: string | null
   readonly phoneVerified: boolean
   readonly phoneChange:
@@ -63,8 +63,8 @@ export type PhoneCommands = {
 }
 
 export const decidePhones: Decisions<Phones, PhoneCommands, PhoneEvents> = {
-  RequestPhoneChange: (asked, { phoneChange }) =>
-    phoneChange?.request === asked.request ? [] : [{ type: 'UserPhoneChangeRequested', data: asked }],
+  RequestPhoneChange: (asked, { requested }) =>
+    requested.includes(asked.request) ? [] : [{ type: 'UserPhoneChangeRequested', data: asked }],
 
   ChangePhone({ phone, held, replaces, from, request }, state) {
     const { phoneChange } = state
@@ -82,7 +82,10 @@ export const decidePhones: Decisions<Phones, PhoneCommands, PhoneEvents> = {
 }
 
 export const phoneChanges: Changes<Phones, PhoneEvents> = {
-  UserPhoneChangeRequested: (_, asked) => ({ phoneChange: { ...asked, status: 'pending' } }),
+  UserPhoneChangeRequested: (state, asked) => ({
+    phoneChange: { ...asked, status: 'pending' },
+    ...withRequest(state, asked.request),
+  }),
   UserPhoneChanged({ phoneChange, held: before }, { request, phone, isVerified, held, freed }) {
     const isDone = phoneChange !== null && phoneChange.request === request
     return {

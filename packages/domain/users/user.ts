@@ -71,7 +71,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
-  snapshot: { version: 3, isSealed: true, every: () => 200 },
+  snapshot: { version: 4, isSealed: true, every: () => 200 },
 
   decide: {
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
@@ -91,8 +91,8 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     },
 
     RequestEmailVerification({ link }, state, context) {
-      const { emailVerified, requestedLinks } = existing(state)
-      if (requestedLinks.includes(link)) return []
+      const { emailVerified, requested } = existing(state)
+      if (requested.includes(link)) return []
       if (emailVerified) refuse('email_must_not_be_verified_yet')
       return [{ type: 'UserEmailVerificationRequested', data: newLink('verify_email', link, context) }]
     },
@@ -115,14 +115,14 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     RequestPasswordReset({ link }, state, context) {
       // What was asked for before, and is carried out only now, comes to nothing.
       if (state.status === 'left') return []
-      if (existing(state).requestedLinks.includes(link)) return []
+      if (existing(state).requested.includes(link)) return []
       return [{ type: 'UserPasswordResetRequested', data: newLink('reset_password', link, context) }]
     },
 
     RequestMagicLink({ link }, state, context) {
       if (state.status === 'left') return []
-      const { requestedLinks, emailVerified } = existing(state)
-      if (requestedLinks.includes(link)) return []
+      const { requested, emailVerified } = existing(state)
+      if (requested.includes(link)) return []
       // Whoever registered it may be another one than who has the mailbox, and knows the password.
       if (!emailVerified) return user.decide.RequestPasswordReset({ link }, state, context)
       return [{ type: 'UserMagicLinkRequested', data: newLink('magic_link', link, context) }]

@@ -51,10 +51,10 @@ export async function changeEmail(request: Request<{ challengeId: string; newEma
 /** Of moving at once: a mail goes to the new address, and another one when it is left. */
 export async function countMove(
   request: Request<{ newEmail?: string | null }>,
-  { email, links }: ActiveUser,
+  { email, requested }: ActiveUser,
 ): Promise<void> {
   const { newEmail } = request.body
-  const isRepeat = links.verify_email?.id === request.id
+  const isRepeat = requested.includes(request.id)
   if (newEmail && newEmail !== email && !isRepeat)
     await countMail(request, newEmail, { purpose: 'verify_email', user: signedIn(request).user })
 }
@@ -70,8 +70,9 @@ export async function requestEmailChange(
   await requireProof(request, known, { purpose: 'change_email', challengeId: body.challengeId })
   const other = await userOf(dependencies, email)
   if (other && other.id !== id) refuse('email_must_be_free')
-  if (known.emailChange?.link !== link) await countMail(request, email, { purpose: 'email_change', user: id })
-  const { state } = await request.send(user, id, { type: 'RequestEmailChange', data: { link, email } })
+  if (!known.requested.includes(link)) await countMail(request, email, { purpose: 'email_change', user: id })
+  const ask = { type: 'RequestEmailChange', data: { link, email } } as const
+  const { state } = await request.send(user, id, ask, { isWhole: true })
   return viewChange(state as ActiveUser)
 }
 
@@ -94,10 +95,11 @@ interface Taking {
   readonly link?: string
 }
 
-/** Holds the new address, makes it the user's, and lets a policy free the old one. */
+/** Holds the new address, makes it the user's, and lets a policy free the old one: once for a request. */
 export async function takeAddress(request: Request<unknown>, taking: Taking): Promise<ActiveUser> {
   const { dependencies } = request
   const { id, known, email, link } = taking
+  if (await request.hasWritten(streamName(user.category, id), 'UserEmailChanged')) return known
   const envelope: Envelope<{ user: string }> = actingFor(
     { user: id },
     { ...request.envelope, actor: `user:${id}` },

@@ -110,7 +110,7 @@ export async function switchOrganization(request: Request<Static<typeof Organiza
   const { state } = (await ownOrganization(request, id)) ?? refuse('organization_must_exist')
   if (persist) {
     const choose = { type: 'ChooseDefaultMerchant', data: { merchant: state.merchant } } as const
-    await request.send(users, signedIn(request).user, choose)
+    await request.send(users, signedIn(request).user, choose, { isWhole: true })
   }
   return switchTo(request, state.merchant, 'organization_must_exist')
 }

@@ -47,6 +47,8 @@ export async function completeRegistration(request: Request<Static<typeof Passke
   const { user: id } = signedIn(request)
   const done = (await knownUser(dependencies, id)).passkeys.find((one) => one.id === passkey)
   if (done) return viewPasskey(done)
+  // It was registered by this request, and removed since.
+  if (await request.hasWritten(streamName(user.category, id))) return refuse('resource_must_exist')
   const answer = answerIn(body.attestationResponse, '/attestationResponse')
   const ceremony = await ceremonyOf(request, answer, { purposes: ['passkey_creation'], user: id })
   const created = await dependencies.passkeys.created(ceremony.id, answer)

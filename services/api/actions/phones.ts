@@ -33,7 +33,7 @@ export async function requestPhoneChange(request: Request<Static<typeof PhoneCha
   const known = await knownUser(dependencies, id)
   await requireProof(request, known, { purpose: 'change_phone', challengeId: body.challengeId })
   await requireFree(dependencies, phone, id)
-  if (known.phoneChange?.request !== change)
+  if (!known.requested.includes(change))
     await countText(request, phone, { purpose: 'phone_change', user: id })
   const { language, passwordChanges } = known
   const sent = { purpose: 'new_phone', method: 'sms', destination: phone } as const
@@ -41,7 +41,7 @@ export async function requestPhoneChange(request: Request<Static<typeof PhoneCha
   const own = actingFor({ user: id }, request.envelope)
   await dependencies.executor.send(challenge, change, { type: 'IssueChallenge', data }, own)
   const asked = { type: 'RequestPhoneChange', data: { request: change, phone } } as const
-  const { state } = await request.send(user, id, asked)
+  const { state } = await request.send(user, id, asked, { isWhole: true })
   return viewChange(dependencies, state as ActiveUser)
 }
 
@@ -86,12 +86,13 @@ interface Taking {
   readonly change?: string
 }
 
-/** A proved number becomes the user's alone; the old one is free again. */
+/** A proved number becomes the user's alone; the old one is free again. Once for a request. */
 export async function takePhone(
   request: Request<unknown>,
   { id, known, phone, change }: Taking,
 ): Promise<ActiveUser> {
   const { dependencies, envelope } = request
+  if (await request.hasWritten(streamName(user.category, id), 'UserPhoneChanged')) return known
   const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
   const replaces = await claimOf(dependencies, known.phone ?? phone)
   if (change === undefined) await requireFree(dependencies, phone, id)

@@ -41,14 +41,16 @@ export async function setUpTotp(
   await requireProof(request, known, { purpose: 'enable_totp', challengeId: body.challengeId })
   const { email } = known
   const data = { secretId: request.id, secret: dependencies.codes.newSecret() }
-  const { state } = await request.send(user, id, { type: 'SetUpTotp', data })
+  const { state } = await request.send(user, id, { type: 'SetUpTotp', data }, { isWhole: true })
   const { setup } = state as ActiveUser
+  if (setup?.secretId !== request.id) return refuse('totp_setup_must_be_the_newest')
+  const { secret, expiresAt } = setup
   return {
     object: 'totp_setup',
     secret_id: request.id,
-    secret: setup!.secret,
-    otpauth_url: dependencies.codes.urlOf(email, setup!.secret),
-    expires_at: setup!.expiresAt,
+    secret,
+    otpauth_url: dependencies.codes.urlOf(email, secret),
+    expires_at: expiresAt,
   }
 }
 
@@ -78,7 +80,7 @@ export async function undoFactors(request: Request<{ token: string }>) {
 export async function generateRecoveryCodes(request: Request<{ challengeId: string }>) {
   const { user: id } = signedIn(request)
   const { codes, ...data } = await recoveryCodes(request, id)
-  const { state } = await request.send(user, id, { type: 'GenerateRecoveryCodes', data })
+  const { state } = await request.send(user, id, { type: 'GenerateRecoveryCodes', data }, { isWhole: true })
   return viewRecoveryCodes(state, codes)
 }
 

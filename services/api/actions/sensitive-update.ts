@@ -3,6 +3,7 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { SensitiveUpdate } from '../../../packages/domain/users/phone-resources.ts'
 import { user } from '../../../packages/domain/users/user.ts'
+import { streamName } from '../../../packages/kernel/decider.ts'
 import { countMove, takeAddress, viewPersonalInfo } from './contacts.ts'
 import { requireFree, takePhone } from './phones.ts'
 import { askingOf } from './sign-in-guards.ts'
@@ -21,7 +22,9 @@ export async function updateSensitive(request: Request<Static<typeof SensitiveUp
     refuseField('request_must_be_valid', '/newEmail', 'newEmail, newPhone or newPassword is required')
   const known = await knownUser(dependencies, id)
   const asking = askingOf(request, known.email)
-  const isNew = password && !(await dependencies.passwords.isRight(password, known.password, asking))
+  const isChanged = await request.hasWritten(streamName(user.category, id), 'UserPasswordChanged')
+  const isNew =
+    password && !isChanged && !(await dependencies.passwords.isRight(password, known.password, asking))
   const wanted = { dependencies, body: { newPassword: password! }, client: request.client }
   const hashed = isNew ? await newPassword(wanted, known) : null
   if (newPhone) await requireFree(dependencies, newPhone, id)

@@ -117,10 +117,10 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
   if (open.length >= openMost && !open.some((one) => one.id === id))
     refuse('invitations_must_not_be_too_many')
   const known = await readState(dependencies.store, invitation, id)
-  if (known.status === 'none' || known.link !== link) await countInvitation(request, { email, by })
+  if (known.status === 'none' || !known.links.includes(link)) await countInvitation(request, { email, by })
   const { language } = invited?.state ?? inviter
   const data = { link, email, name, role, language, by, isLimited: dependencies.limitsCounts }
-  const { state } = await request.send(invitation, id, { type: 'Invite', data })
+  const { state } = await request.send(invitation, id, { type: 'Invite', data }, { isWhole: true })
   return viewInvitation(id, state, dependencies.clock())!
 }
 

@@ -145,8 +145,8 @@ export async function verifyEmail(request: Request<{ token: string }>) {
 export async function resendVerification(request: Request) {
   const { user: id } = signedIn(request)
   const data = { link: request.id }
-  const { email, emailVerified, links } = await knownUser(request.dependencies, id)
-  if (!emailVerified && links.verify_email?.id !== request.id)
+  const { email, emailVerified, requested } = await knownUser(request.dependencies, id)
+  if (!emailVerified && !requested.includes(request.id))
     await countMail(request, email, { purpose: 'verify_email', user: id })
   await request.send(user, id, { type: 'RequestEmailVerification', data })
   return acknowledged('A link is on its way')

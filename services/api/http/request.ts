@@ -120,9 +120,11 @@ export class HttpRequest implements AnyRequest {
     this.#position = Math.max(this.#position, position)
   }
 
-  async hasWritten(stream: string): Promise<boolean> {
+  async hasWritten(stream: string, type?: string): Promise<boolean> {
     const isOwn = this.#isOwn()
-    return isOwn !== undefined && (await this.dependencies.store.readStream(stream, 0)).some(isOwn)
+    if (!isOwn) return false
+    const events = await this.dependencies.store.readStream(stream, 0)
+    return events.some((event) => isOwn(event) && (type === undefined || event.type === type))
   }
 
   /** Whether an event is of a try of this request; `undefined` for one without a key. */

@@ -112,7 +112,7 @@ const rows = [
     status: 201,
     returns: TotpSetupResource,
     showsSecret: true,
-    refusals: ['totp_must_be_off', 'challenge_must_be_verified'],
+    refusals: ['totp_must_be_off', 'challenge_must_be_verified', 'totp_setup_must_be_the_newest'],
     action: setUpTotp,
   }),
 

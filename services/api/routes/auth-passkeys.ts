@@ -73,6 +73,7 @@ const rows = [
       'challenge_must_be_pending',
       'passkey_must_be_new',
       'passkeys_must_be_within_the_limit',
+      'resource_must_exist',
     ],
     action: completeRegistration,
   }),
