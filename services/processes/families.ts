@@ -13,6 +13,7 @@ import { refundProcess } from './refunds.ts'
 import { invoiceProcess } from './invoices.ts'
 import { subscriptionProcess } from './subscriptions.ts'
 import { walletProcess } from './wallets.ts'
+import { takenOverProcess } from './taken-over.ts'
 import { holdProcess } from './unclaimed-holds.ts'
 
 /** What each family does on its own. */
@@ -30,5 +31,6 @@ export const processes: readonly Process[] = [
   refundProcess,
   requestedLinkProcess,
   subscriptionProcess,
+  takenOverProcess,
   walletProcess,
 ]

@@ -19,6 +19,16 @@ export const noticeTexts: Readonly<Record<Noticed, Texts>> = {
       'Your address was confirmed by somebody who was not signed in: the password that had been chosen no longer opens your account. A link to choose another one is on its way.',
     ],
   },
+  UserTakenOver: {
+    fr: [
+      'Compte repris',
+      'Un lien envoyé à votre adresse a montré que le compte est à vous. Les clés d’API que ce compte avait émises auparavant ne sont plus valables.',
+    ],
+    en: [
+      'Account taken over',
+      'A link that was sent to your address has shown that the account is yours. API keys that this account had issued before are no longer good.',
+    ],
+  },
   UserTotpEnabled: {
     fr: ['Authentificateur ajouté', 'La connexion à votre compte demande désormais un code.'],
     en: ['Authenticator added', 'Signing in to your account now asks for a code.'],

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { issueKey } from '../support/credentials.ts'
+import { eventually } from '../support/eventually.ts'
 import { mailedToken, mailTo } from '../support/mails.ts'
 import { withTotp } from '../support/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -52,6 +54,46 @@ t.test('who confirms an address without being signed in takes the account over',
     status: 401,
     body: { code: 'IKW-AUTH-005' },
   })
+})
+
+const balance = (key: string) => service.get('/api/v1/balance', { key })
+
+/** A key that this user issues, and its id. */
+async function issued({ token }: SignedIn): Promise<{ key: string; id: string }> {
+  const wanted = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read'] }
+  return (await service.post<{ key: string; id: string }>(`${auth}/api-keys`, wanted, as(token))).body
+}
+
+t.test('nor is a key good that whoever had registered it has issued or rolled', async (t) => {
+  const { squatter, token } = await squatting()
+  const [one, rolled] = [await issued(squatter), await issued(squatter)]
+  const path = `${auth}/api-keys/${rolled.id}/roll`
+  const { body: next } = await service.post<{ key: string }>(
+    path,
+    { overlapSeconds: 600 },
+    as(squatter.token),
+  )
+  const others = await issueKey(service, { merchantId: squatter.merchant, scopes: ['balance.read'] })
+  const keys = [one.key, rolled.key, next.key, others]
+  for (const key of keys) t.equal((await balance(key)).status, 200)
+  t.equal((await verify(token, '')).status, 200)
+  const statuses = () => Promise.all(keys.map(async (key) => (await balance(key)).status))
+  const ended = await eventually(statuses, (all) => all.filter((status) => status === 401).length >= 3)
+  t.strictSame(ended, [401, 401, 401, 200], 'what somebody else has issued stays')
+  await mailTo(service.service, squatter.email, /clés d’API/)
+
+  const reset = await mailedToken(service.service, squatter.email, 'reset-password')
+  await service.post(`${auth}/reset-password`, { token: reset, newPassword: other }, open)
+  now += 1
+  const owner = await signIn(service, { email: squatter.email, password: other })
+  t.equal((await balance((await issued(owner)).key)).status, 200)
+  const { body } = await service.get<{ data: { type: string }[] }>(
+    `${auth}/history?limit=100`,
+    as(owner.token),
+  )
+  const types = body.data.map(({ type }) => type)
+  t.equal(types.filter((type) => type === 'ApiKeyRevoked').length, 3, 'its history tells')
+  t.ok(types.includes('UserTakenOver'))
 })
 
 t.test('the session of another user proves no more than none', async (t) => {

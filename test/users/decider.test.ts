@@ -21,6 +21,7 @@ const registered = { type: 'UserRegistered', data: registering } as const
 const expiresAt = later(24 * hour).toISOString()
 const askedToVerify = { type: 'UserEmailVerificationRequested', data: { link, expiresAt } } as const
 const askedAgain = { type: 'UserEmailVerificationRequested', data: { link: newer, expiresAt } } as const
+const takenOver = { type: 'UserTakenOver', data: {} } as const
 const verified = { type: 'UserEmailVerified', data: {} } as const
 const resetBy = (id: string) => ({
   type: 'UserPasswordResetRequested' as const,
@@ -91,6 +92,7 @@ scenarios(
       given: [registered, askedToVerify],
       when: { type: 'VerifyEmail', data: { link, reset: newer } },
       then: [
+        takenOver,
         verified,
         { type: 'UserPasswordRemoved', data: {} },
         {
@@ -174,7 +176,7 @@ scenarios(
     'where the address was never verified, it also ends what somebody else may have set up': {
       given: [registered, totpSetup, totpOn, resetBy(link)],
       when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
-      then: [verified, totpOff, changed],
+      then: [takenOver, verified, totpOff, changed],
       again: 'token_must_be_valid',
     },
     'where the address was never verified, a link to sign in is one for a new password': {

@@ -231,6 +231,7 @@ scenarios(
       given: [registered, withKey],
       when: { type: 'TakeOver', data: { password: 'new' } },
       then: [
+        { type: 'UserTakenOver', data: {} },
         verified,
         removedEvent,
         { type: 'UserPasswordChanged', data: { password: 'new', session: null } },

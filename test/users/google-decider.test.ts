@@ -72,6 +72,7 @@ scenarios(
       given: [registered, withGoogle],
       when: { type: 'TakeOver', data: { password: 'new' } },
       then: [
+        { type: 'UserTakenOver', data: {} },
         verified,
         disconnected,
         { type: 'UserPasswordChanged', data: { password: 'new', session: null } },

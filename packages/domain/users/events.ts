@@ -77,6 +77,8 @@ export const userEvents = {
   ),
   /** By who has the mailbox, without showing to be who had set it. */
   UserPasswordRemoved: stored(1, record({})),
+  /** By who has the mailbox, from who never showed to have it: what that one knew is worth nothing. */
+  UserTakenOver: stored(1, record({})),
   /** Worked for after signing in, from now on. */
   UserDefaultMerchantChosen: stored(1, record({ merchant: Uuid })),
   /** The mail with this link is with the mail server, or will never be taken by it. */

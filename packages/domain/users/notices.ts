@@ -12,6 +12,7 @@ import { removalOf, type PasskeyEvents, type Passkeys } from './passkeys.ts'
 export const noticed = [
   'UserPasswordChanged',
   'UserPasswordRemoved',
+  'UserTakenOver',
   'UserTotpEnabled',
   'UserTotpDisabled',
   'UserPasskeyRegistered',
@@ -26,12 +27,15 @@ export const undoLastsMs = 7 * 24 * 3_600_000
 
 // Events
 
+/** A newer version only tells of more. */
+const asItWas = (old: object) => old
+
 export const noticeEvents = {
   /** One mail about these is with the mail server, or would have come too late to be news. */
   UserNoticeMailed: stored(
-    2,
+    3,
     record({ notices: Type.Array(record({ what: literals(...noticed), at: Timestamp })) }),
-    { 1: (old) => ({ notices: [old] }) },
+    { 1: (old) => ({ notices: [old] }), 2: asItWas },
   ),
   /** With a mailed link: each factor that was added since is removed. */
   UserFactorsUndone: stored(1, record({ since: Timestamp })),

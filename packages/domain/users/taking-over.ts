@@ -8,10 +8,11 @@ type Known = Factors & Passkeys & Google & Contacts & { readonly password: strin
 
 /** Whoever has the mailbox takes the account over from somebody who never showed to have it. */
 export function provenFirst({ totp, passkeys, google, held }: Known) {
+  const taken = { type: 'UserTakenOver' as const, data: {} }
   const verified = { type: 'UserEmailVerified' as const, data: {} }
   const disabled = totp ? [{ type: 'UserTotpDisabled' as const, data: {} }] : []
   const removed = passkeys.map((passkey) => removalOf(passkey, { held }))
-  return [verified, ...disabled, ...removed, ...disconnectionOf({ google, held })]
+  return [taken, verified, ...disabled, ...removed, ...disconnectionOf({ google, held })]
 }
 
 /** Nothing that was set up before opens the account: `link` is mailed, for a new password. */

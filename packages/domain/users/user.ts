@@ -204,6 +204,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       passwordChanges: begun(state).passwordChanges + 1,
       isNameDoubtful: true,
     }),
+    UserTakenOver: (state) => ({ ...begun(state), passwordChanges: begun(state).passwordChanges + 1 }),
     UserLinkMailed: (state, { purpose }) =>
       withLink(begun(state), purpose, { ...begun(state).links[purpose]!, isMailed: true }),
     UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
