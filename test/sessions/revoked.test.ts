@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import t, { type Test } from 'tap'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { eventually } from '../support/eventually.ts'
@@ -124,6 +126,44 @@ t.test('so is a session that its user ends elsewhere', async (t) => {
   const path = `${auth}/sessions/${second.session}`
   t.equal((await one.call('DELETE', path, undefined, bearer(person.token))).status, 200)
   await isOver(t, ask, { answeredBy: one, refused: 401 })
+})
+
+/** A request that was let in and has not sent its body yet. Returns how to send it, and what is answered. */
+async function heldBack(client: MerchantClient, path: string, { key, body }: { key: string; body: object }) {
+  const text = JSON.stringify(body)
+  const headers = { 'content-type': 'application/json', 'content-length': String(text.length) }
+  const asking = request(client.url + path, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${key}`, expect: '100-continue' },
+  })
+  asking.flushHeaders()
+  await once(asking, 'continue')
+  return async () => {
+    asking.end(text)
+    const [answer] = await once(asking, 'response')
+    return (answer.resume() as { statusCode: number }).statusCode
+  }
+}
+
+t.test('nor does a request go on that was let in before and holds its body back', async (t) => {
+  const wanted = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read', 'payments.write'] }
+  const person = await newUser(one)
+  const second = await signIn(one, person)
+  const { body: made } = await one.post<{ id: string; key: string }>(
+    `${auth}/api-keys`,
+    wanted,
+    bearer(person.token),
+  )
+  const payment = { amount: 500, currency: 'XOF', transaction_country: 'CI' }
+  const held = [
+    await heldBack(one, `${auth}/passkeys/registration/begin`, { key: second.token, body: {} }),
+    await heldBack(one, `${auth}/api-keys`, { key: second.token, body: wanted }),
+    await heldBack(one, '/api/v1/payment-intents', { key: made.key, body: payment }),
+  ]
+  for (const key of [second.token, made.key]) t.equal((await one.get('/api/v1/balance', { key })).status, 200)
+  for (const path of [`sessions/${second.session}`, `api-keys/${made.id}`])
+    t.equal((await one.call('DELETE', `${auth}/${path}`, undefined, bearer(person.token))).status, 200)
+  for (const goOn of held) t.equal(await goOn(), 401)
 })
 
 t.test('whoever works for a suspended merchant changes nothing a second later', async (t) => {

@@ -1,6 +1,6 @@
 import type { Request as HttpRequestIn, Response as HttpResponse } from 'express'
 import ipaddr from 'ipaddr.js'
-import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Caller, Challenges } from '../../../packages/contract/callers.ts'
 import type { AnyRoute, Client, Dependencies } from '../../../packages/contract/routes.ts'
 import type { Language } from '../../../packages/contract/languages.ts'
@@ -11,29 +11,21 @@ import { pathParameters, subjectOf, withKind } from '../kinds/prefixes.ts'
 import { ownerInEither, ownersOf } from './either-environment.ts'
 import { ownerOf, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'
 import { answer } from './answer.ts'
-import { requirePermission, requireScope } from './authenticate.ts'
-import { callerOf, type Authenticator } from './credentials.ts'
-import type { ClientAddress, ClientCountry } from './client-address.ts'
+import { admit, received, type Admitting } from './admission.ts'
+import type { ClientCountry } from './client-address.ts'
 import { createdId, keyOf, type KeyedRequest } from '../kinds/idempotency.ts'
 import type { Keyed } from '../kinds/keyed.ts'
 import { isLooking } from './previews.ts'
-import { bodyOf, checkAddress, ifRevision, isRead, keyHeader, queryParameters } from './input.ts'
-import type { RateLimits } from './rate-limit.ts'
+import { ifRevision, isRead, keyHeader, queryParameters } from './input.ts'
 import { HttpRequest } from './request.ts'
 import type { Reply } from './respond.ts'
 import type { LastWrites } from '../kinds/writes.ts'
 
-export interface Api {
+export interface Api extends Admitting {
   readonly dependencies: Dependencies
-  readonly authenticators: readonly Authenticator[]
   readonly challenges: Challenges
-  readonly addressOf: ClientAddress
   readonly countryOf: ClientCountry
-  readonly rateLimits: RateLimits
-  readonly requireEnvironmentHeader: boolean
   readonly writes: LastWrites
-  /** Time in which a body must have arrived. */
-  readonly bodyArrivalMs: number
 }
 
 /**
@@ -46,13 +38,13 @@ export async function handle(
   request: HttpRequestIn,
   response: HttpResponse,
 ): Promise<Reply> {
-  const admitted = await admit(api, route, request, response)
+  const admitted = await admit(api, { route, request }, response)
   const params = pathParameters(route, request.params as Record<string, string>)
   const query = queryParameters(route, request)
-  const body = await bodyOf(api, route, request)
+  const { body, caller: known } = await received(api, admitted, { route, request })
   response.locals['form'] = body
   const bound = { ifRevision: ifRevision(route, request) }
-  const { caller, owner } = await acting(api, admitted, { route, params, body, response })
+  const { caller, owner } = await acting(api, known, { route, params, body, response })
   const { dependencies } = api
   const key = { header: keyHeader(request), caller, owner, params, body }
   const named = await identified(route, dependencies, key)
@@ -132,34 +124,6 @@ function envelopeOf(
   })
 }
 
-async function admit(
-  api: Api,
-  route: AnyRoute,
-  request: HttpRequestIn,
-  response: HttpResponse,
-): Promise<Caller> {
-  const { authorization, 'ikw-environment': environment } = request.headers as Headers
-  const address = api.addressOf(request)
-  const caller = await callerOf(api, route, { authorization, address, environment })
-  const isNobody = caller.credential === 'nobody'
-  await api.rateLimits.count(isNobody ? { address } : caller, response)
-  if (isNobody && route.isCostly) await api.rateLimits.count({ costly: address }, response)
-  checkMerchant(route, caller, isRead(request))
-  if (!isNobody) checkEnvironment(api, { route, caller, header: environment })
-  if (route.scope !== 'public' && route.scope !== 'own') requireScope(caller, route.scope)
-  requirePermission(caller, route.permission)
-  checkAddress(request.url)
-  return caller
-}
-
-/** What is the user's own is neither the merchant's to suspend nor bound to working for it. */
-function checkMerchant(route: AnyRoute, caller: Caller, isReading: boolean): void {
-  if (route.owner === 'user') return
-  if (caller.isSuspended && !isReading) refuse('merchant_must_not_be_suspended')
-  if (caller.credential === 'user' && caller.role === null && !route.isForNonMembers)
-    refuse('user_must_be_a_member')
-}
-
 const deviceLengthMax = 256
 
 function clientOf({ addressOf, countryOf }: Api, { kind }: AnyRoute, request: HttpRequestIn): Client {
@@ -178,11 +142,6 @@ function clientOf({ addressOf, countryOf }: Api, { kind }: AnyRoute, request: Ht
 function languageOf(request: HttpRequestIn): Language | null {
   const isNamed = request.headers['accept-language'] !== undefined
   return (isNamed && (request.acceptsLanguages([...languages]) as Language | false)) || null
-}
-
-interface Headers {
-  readonly authorization?: string
-  readonly 'ikw-environment'?: string
 }
 
 interface Place {
@@ -237,34 +196,6 @@ async function challenged(challenges: Challenges, route: AnyRoute, asked: HttpRe
   // What is not as it was seen costs no proof.
   if (decider && asked.ifRevision !== undefined) await requireSubject(route, asked)
   await challenges.consume({ id, purpose, caller, by })
-}
-
-interface EnvironmentCheck {
-  readonly route: AnyRoute
-  readonly caller: Caller
-  readonly header: string | undefined
-}
-
-function checkEnvironment(
-  { requireEnvironmentHeader }: Api,
-  { route, caller, header }: EnvironmentCheck,
-): void {
-  const own = caller.livemode ? 'live' : 'sandbox'
-  if (header === undefined) {
-    if (route.environment === 'required' && requireEnvironmentHeader)
-      refuse('environment_header_must_be_given')
-    return
-  }
-  const asked = header.toLowerCase()
-  if (asked !== 'live' && asked !== 'sandbox') {
-    const message = `Ikw-Environment is "${header}", but must be sandbox or live`
-    refuseField('request_must_be_valid', 'header:Ikw-Environment', message)
-  }
-  if (asked !== own) {
-    refuse('environment_must_be_the_credentials', {
-      detail: `Ikw-Environment is "${header}", but the credential belongs to ${own}`,
-    })
-  }
 }
 
 function minPosition({ dependencies }: Api, request: HttpRequestIn): number | undefined {
