@@ -118,6 +118,11 @@ scenarios(
       when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },
       then: 'token_must_be_valid',
     },
+    'who was signed in before somebody else changed the password changes it no more': {
+      given: [registered, verified, changed],
+      when: { type: 'ChangePassword', data: { password: 'newer', session, from: 0 } },
+      then: 'resource_must_not_have_changed',
+    },
     'a link is bound to its purpose': {
       given: [registered, askedToVerify],
       when: { type: 'ChangePassword', data: { password: 'new', session: null, link } },

@@ -160,6 +160,21 @@ t.test('a change of address that somebody began before the password changed is c
   t.match(await confirm(proving, before.link), { status: 401 })
 })
 
+t.test('of two who change the password at once one does, and the other is signed out', async (t) => {
+  const one = await newUser(service)
+  const sessions = [one, await signIn(service, one)]
+  const change = ({ token }: SignedIn, newPassword: string) =>
+    service.post(`${auth}/change-password`, { currentPassword: one.password, newPassword }, as(token))
+  const passwords = ['les premiers quatre mots au hasard', 'les seconds quatre mots au hasard']
+  const answers = await Promise.all(sessions.map((session, which) => change(session, passwords[which]!)))
+  t.equal(answers.filter(({ status }) => status === 200).length, 1)
+  const me = await Promise.all(sessions.map(({ token }) => service.get(`${auth}/me`, as(token))))
+  t.strictSame(
+    me.map(({ status }) => status),
+    answers.map(({ status }) => (status === 200 ? 200 : 401)),
+  )
+})
+
 t.test('a mail says nothing that somebody else has written', async (t) => {
   const lure = 'Votre compte est bloqué : https://evil.example'
   const body = { password: other, name: lure, merchantName: lure }

@@ -58,8 +58,11 @@ export type UserCommands = FactorCommands &
     RequestPasswordReset: { link: string }
     RequestMagicLink: { link: string }
     UseMagicLink: { link: string }
-    /** `link`: the one that was mailed. Without it the caller has proved otherwise that it may. */
-    ChangePassword: { password: string; session: string | null; link?: string }
+    /**
+     * `link`: the one that was mailed. Without it the caller has proved otherwise that it may. `from`: how
+     * often the password had changed by then.
+     */
+    ChangePassword: { password: string; session: string | null; link?: string; from?: number }
     NoteLinkMailed: UserEvents['UserLinkMailed']
     LeaveUser: object
     ChooseDefaultMerchant: UserEvents['UserDefaultMerchantChosen']
@@ -133,8 +136,9 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       return [{ type: 'UserMagicLinkUsed', data: { link } }]
     },
 
-    ChangePassword({ password, session, link }, state, context) {
+    ChangePassword({ password, session, link, from }, state, context) {
       const known = existing(state)
+      if (from !== undefined && from !== known.passwordChanges) refuse('resource_must_not_have_changed')
       const changed = passwordChanged(known, { password, session })
       if (link === undefined) return changed
       useLink(known, 'reset_password', { link, context })

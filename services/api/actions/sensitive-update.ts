@@ -36,7 +36,8 @@ export async function updateSensitive(request: Request<Static<typeof SensitiveUp
   }
   if (newPhone) await takePhone(request, { id, known, phone: newPhone })
   if (hashed) {
-    await request.send(user, id, { type: 'ChangePassword', data: { ...hashed, session } })
+    const data = { ...hashed, session, from: known.passwordChanges }
+    await request.send(user, id, { type: 'ChangePassword', data })
     await endBefore(request, id, session)
   }
   return viewPersonalInfo(id, await knownUser(dependencies, id))!

@@ -177,7 +177,7 @@ export async function changePassword(request: Request<Static<typeof PasswordChan
   const proof = { email: known.email, password: body.currentPassword, known: { id, state: known } }
   const isRight = await provePassword(request, proof)
   if (!isRight) refuse('password_must_be_right')
-  const data = { ...(await newPassword(request, known)), session }
+  const data = { ...(await newPassword(request, known)), session, from: known.passwordChanges }
   await request.send(user, id, { type: 'ChangePassword', data })
   await endBefore(request, id, session)
   return passwordChanged
@@ -188,7 +188,7 @@ export async function changePasswordProven(request: Request<{ challengeId: strin
   const { user: id, session } = signedIn(request)
   const known = await knownUser(request.dependencies, id)
   if (await request.hasWritten(streamName(user.category, id))) return passwordChanged
-  const data = { ...(await newPassword(request, known)), session }
+  const data = { ...(await newPassword(request, known)), session, from: known.passwordChanges }
   await request.send(user, id, { type: 'ChangePassword', data })
   await endBefore(request, id, session)
   return passwordChanged
