@@ -47,6 +47,12 @@ const shareOf = `hashtext(coalesce(t.merchant, t.organization, t."user", '')) & 
 
 const timerColumns = 't.kind, t.subject, t.merchant, t.livemode, t.organization, t."user"'
 
+/** All that is asked of the read model, which an older program may have built without some of it. */
+const columnsAsked = ['id', 'kind', 'subject', 'merchant', 'livemode', 'organization', 'user', 'due_at']
+const builtStatement = `
+  select count(*) = cardinality($1::text[]) as "isBuilt" from pg_attribute
+  where attrelid = to_regclass('${readSchema}.timers') and attname = any($1) and not attisdropped`
+
 /** Never run yet. The lower bound skips those that were run, of which there may be many. */
 const freshStatement = `
   select t.id, ${timerColumns}, t.due_at as "dueAt", 0 as attempts
@@ -103,6 +109,7 @@ export class PostgresTimers implements Timers {
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
   /** Those of the last look. */
   #sharesText = ''
+  #isBuilt = false
 
   /** Without shares: all timers. */
   constructor(pool: pg.Pool, shares?: Pick<TimerShares, 'held' | 'fence'>) {
@@ -110,7 +117,10 @@ export class PostgresTimers implements Timers {
     this.#shares = shares
   }
 
+  /** Nothing is due while the read model is still one of an older program: it is being built anew. */
   async due(now: Date, limit: number, wanted: WantedTimers = {}): Promise<readonly Timer[]> {
+    this.#isBuilt ||= await this.#looksBuilt()
+    if (!this.#isBuilt) return []
     const some = { limit, kinds: wanted.kinds ?? null, shares: this.#wantedShares() }
     const found = await Promise.all([
       this.#postponed(now, some),
@@ -123,6 +133,11 @@ export class PostgresTimers implements Timers {
 
   postpone({ id, dueAt }: TimerKey, until: Date): Promise<void> {
     return this.#postponements.enqueue({ id, dueAt, until })
+  }
+
+  async #looksBuilt(): Promise<boolean> {
+    const { rows } = await this.#pool.query<{ isBuilt: boolean }>(builtStatement, [columnsAsked])
+    return rows[0]!.isBuilt
   }
 
   /** Null: all. Behind the last look of another process, this one must look at all of its share. */

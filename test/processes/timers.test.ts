@@ -133,6 +133,22 @@ t.test(
   },
 )
 
+t.test(
+  'while an older read model without owners is shown, nothing is due, and all of it once the new one is',
+  async (t) => {
+    const { pool, timers } = await openTimers(t)
+    await set(pool, { one: 10 })
+    const { rows } = await pool.query("select pg_get_viewdef('read.timers'::regclass) as shown")
+    const older = 'select id, kind, subject, merchant, livemode, due_at'
+    await pool.query(
+      `create table older_timers as ${older} from read.timers; drop view read.timers cascade; create view read.timers as ${older} from older_timers`,
+    )
+    t.same(await timers.due(at(20), 10), [])
+    await pool.query(`drop view read.timers; create view read.timers as ${rows[0].shown}`)
+    t.match(await timers.due(at(20), 10), [{ id: 'one', attempts: 0 }])
+  },
+)
+
 t.test('a timer of a kind that nobody here knows is left alone, and the others are run', async (t) => {
   const { pool, timers } = await openTimers(t)
   const others = Array.from({ length: 200 }, (_, index) => `other ${index}`)
