@@ -49,11 +49,18 @@ async function mailChange({ subject: id, ...timer }: DueTimer<Owner>, tools: Too
   await tools.send(to(user, id, mailed), ownerOf(timer), 'timer')
 }
 
+/** Noted once nobody is left to tell: until then the timer goes on. */
 async function tellPrevious({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools): Promise<void> {
-  const { state } = await tools.dependencies.executor.current(user, id)
-  if (state.status !== 'active' || state.untold === null) return
-  await post(tools, { to: state.untold, ...leftAddressMail({ name: null, language: state.language }) })
-  await tools.send(to(user, id, { type: 'NotePreviousEmailTold', data: {} }), ownerOf(timer), 'timer')
+  for (let told: readonly string[] = []; ;) {
+    const { state } = await tools.dependencies.executor.current(user, id)
+    if (state.status !== 'active' || state.untold.length === 0) return
+    const { untold: addresses, language } = state
+    for (const address of addresses.slice(told.length))
+      await post(tools, { to: address, ...leftAddressMail({ name: null, language }) })
+    told = addresses
+    const note = { type: 'NotePreviousEmailTold', data: { addresses } } as const
+    await tools.send(to(user, id, note), ownerOf(timer), 'timer')
+  }
 }
 
 /** One mail tells of all that were not told yet. */

@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
+import { mailTo, textTo } from '../support/mails.ts'
+import { newPhone } from '../support/phone-samples.ts'
 import { proof, withTotp } from '../support/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
@@ -15,6 +18,9 @@ let service: TestService
 t.before(async () => {
   service = await startService(t)
 })
+
+/** What whoever has left an address is told there. */
+const goesOn = /s’ouvre désormais avec une autre adresse/
 
 /** A mail to this address that says this. */
 function mailed(address: string, what: RegExp): Promise<string | undefined> {
@@ -60,7 +66,7 @@ t.test(
     })
     const me = await service.get(`${auth}/me`, { key: user.token })
     t.match(me.body, { email: newEmail, email_verified: true })
-    await mailed(user.email, /adresse/)
+    await mailTo(service.service, user.email, goesOn)
     const again = { email: user.email, password: user.password, name: 'Second', merchantName: 'Second' }
     const registered = await eventually(
       () => service.post(`${auth}/register`, again, open),
@@ -69,6 +75,20 @@ t.test(
     t.equal(registered.status, 201, 'somebody else may have the old address')
   },
 )
+
+t.test('each address that was left is told, however soon the next one is', async (t) => {
+  const user = await newUser(service)
+  const { executor } = service.service.runtime.dependencies
+  const envelope = { user: user.id, actor: 'test', correlation: 'test' }
+  const move = (from: string, email: string) => {
+    const data = { from, email, held: [], replaces: user.id }
+    return { command: { type: 'ChangeEmail', data }, envelope }
+  }
+  const [second, third] = [`second.${user.email}`, `third.${user.email}`]
+  // Both before any mail is on its way.
+  await executor.sendAll(users, user.id, [move(user.email, second), move(second, third)])
+  for (const left of [user.email, second]) t.ok(await mailTo(service.service, left, goesOn), left)
+})
 
 t.test('of two who want one address the first to confirm has it', async (t) => {
   const [one, other] = [await newUser(service), await newUser(service)]
@@ -108,7 +128,39 @@ t.test('with a second factor a change needs a challenge; with a challenge it nee
   t.match(changed, { status: 200, body: { email: newEmail, email_verified: false } })
   const token = await tokenFor(newEmail, 'verify-email')
   t.match(await service.post(`${auth}/verify-email`, { token }, { key: user.token }), { status: 200 })
-  await mailed(user.email, /adresse/)
+  await mailTo(service.service, user.email, goesOn)
+})
+
+t.test('a user is written to in their language, each time as text and as HTML', async (t) => {
+  const user = await newUser(service)
+  const key = { key: user.token }
+  const [newEmail, phone] = [`new.${user.email}`, newPhone()]
+  await tokenFor(user.email, 'verify-email')
+  const french = (await mailed(user.email, /<html lang="fr">/))!
+  t.match(french, /^Content-Type: text\/plain/m)
+  t.equal((await service.call('PATCH', `${auth}/personal-info`, { language: 'en' }, key)).status, 200)
+  for (const [path, body] of [
+    ['verify-email/resend', undefined],
+    ['forgot-password', { email: user.email }],
+    ['mfa/challenge', { purpose: 'change_email' }],
+    ['email-change/request', { newEmail }],
+    ['phone-change/request', { newPhone: phone }],
+  ] as const)
+    t.ok((await service.post(`${auth}/${path}`, body, path === 'forgot-password' ? open : key)).status < 300)
+  await withTotp(service, user)
+  const texts = [
+    [user.email, 'Confirm your e-mail address'],
+    [user.email, 'Choose a new password'],
+    [user.email, '\\d{6} is your code'],
+    [user.email, 'Authenticator added'],
+    [newEmail, 'Confirm your new e-mail address'],
+  ] as const
+  for (const [address, subject] of texts) {
+    const mail = (await mailed(address, new RegExp(`^Subject: ${subject}`, 'm')))!
+    t.match(mail, /^Content-Type: text\/plain[^]*^Hello|is your code\./m, subject)
+    t.match(mail, /^Content-Type: text\/html[^]*<html lang="en">/m, subject)
+  }
+  t.match(await textTo(service.service, phone), /^\d{6} is your code/)
 })
 
 t.test('a mailed link signs in once, also while passwords are locked', async (t) => {

@@ -44,6 +44,7 @@ export const contactEvents = {
       }),
     ),
   ),
+  /** Each that was left by then. */
   UserPreviousEmailTold: stored(1, record({})),
 }
 
@@ -67,8 +68,8 @@ export interface Contacts extends Holding, Requests {
         readonly requestedAt: string
       })
     | null
-  /** An address that has to be told that it is no longer the user's. */
-  readonly untold: string | null
+  /** Addresses that have to be told that they are no longer the user's, oldest first. */
+  readonly untold: readonly string[]
   /** When mailboxes ceased to be this user's, oldest first. */
   readonly leftAt: readonly string[]
 }
@@ -77,7 +78,7 @@ export const noChanges = {
   isNameDoubtful: false,
   secondaryEmail: null,
   emailChange: null,
-  untold: null,
+  untold: [],
   leftAt: [],
 }
 
@@ -96,7 +97,8 @@ export type ContactCommands = {
    * without it a challenge stands for it.
    */
   ChangeEmail: { email: string; held: readonly Held[]; replaces: string; from: string; link?: string }
-  NotePreviousEmailTold: object
+  /** Decides nothing where another one was left meanwhile. */
+  NotePreviousEmailTold: { addresses: readonly string[] }
 }
 
 export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents> = {
@@ -144,8 +146,10 @@ export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents>
     return [...canceled, { type: 'UserEmailChanged', data }]
   },
 
-  NotePreviousEmailTold: (_, { untold }) =>
-    untold === null ? [] : [{ type: 'UserPreviousEmailTold', data: {} }],
+  NotePreviousEmailTold({ addresses }, { untold }) {
+    const isEach = untold.length > 0 && untold.every((address, index) => address === addresses[index])
+    return isEach ? [{ type: 'UserPreviousEmailTold', data: {} }] : []
+  },
 }
 
 /** Of the change that waits for its link, which may be in the hands of whoever had a session before. */
@@ -163,18 +167,18 @@ export const contactChanges: Changes<Contacts & { readonly links: object }, Cont
   UserEmailChangeMailed: ({ emailChange }) => ({ emailChange: { ...emailChange!, isMailed: true } }),
   UserEmailChangeCanceled: ({ emailChange }) => ({ emailChange: { ...emailChange!, status: 'canceled' } }),
   UserEmailChanged(known, { email, previous, isVerified, held, freed, link }, { at }) {
-    const { emailChange, held: before, leftAt } = known
+    const { emailChange, held: before, leftAt, untold } = known
     const isDone = emailChange?.status === 'pending' && emailChange.link === link
     return {
       email,
       held: heldAfter(before, { freed, added: held }),
       emailVerified: isVerified,
-      untold: previous,
+      untold: [...untold, previous],
       leftAt: [...leftAt, at].slice(-leavingsKept),
       // Links that were mailed to the old address prove nothing about the new one.
       links: {},
       emailChange: emailChange && { ...emailChange, ...(isDone && { status: 'completed' }) },
     }
   },
-  UserPreviousEmailTold: () => ({ untold: null }),
+  UserPreviousEmailTold: () => ({ untold: [] }),
 }

@@ -74,7 +74,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
-  snapshot: { version: 4, isSealed: true, every: () => 200 },
+  snapshot: { version: 5, isSealed: true, every: () => 200 },
 
   decide: {
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
