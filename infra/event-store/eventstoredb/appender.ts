@@ -143,6 +143,7 @@ export class Appender {
     if (expected === noStream && offsets.isBegun(stream)) await intact.requireVisible(stream)
     else if (expected === noStream) await intact.requireStill(stream)
     else if (!intact.has(stream)) await intact.require(stream)
+    let isDoubtful = false
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       await this.#requireThere(stream, expected)
       const { since } = offsets
@@ -151,18 +152,24 @@ export class Appender {
       const appended = written && this.#appended(stream, written, events)
       const found = appended ?? (await this.#readBack(stream, expected, events))
       if (found) return found
-      const isSame = offsets.since === since && offsets.onServer(stream, expected) === before
-      if (written || isSame) break
+      // What is written, or was looked for on another server than it was sent to, is no conflict.
+      if (written || offsets.since !== since) isDoubtful = true
+      else if (offsets.onServer(stream, expected) === before) break
     }
-    throw new VersionConflictError(stream, expected)
+    throw isDoubtful ? doubtful(stream) : new VersionConflictError(stream, expected)
   }
 
   /** What others have written must not be taken for the event of ours behind which this one belongs. */
   async #requireThere(stream: string, expected: number): Promise<void> {
     const { own, offsets } = this.#options
-    if (offsets.knows(stream, expected)) return
-    await own.read(stream, expected, 1)
-    if (!offsets.knows(stream, expected)) throw new VersionConflictError(stream, expected)
+    for (let look = 1; look <= attemptsMax; look++) {
+      if (offsets.knows(stream, expected)) return
+      const { since } = offsets
+      await own.read(stream, expected, 1)
+      const isKnown = offsets.knows(stream, expected)
+      if (!isKnown && offsets.since === since) throw new VersionConflictError(stream, expected)
+    }
+    if (!offsets.knows(stream, expected)) throw doubtful(stream)
   }
 
   /** Undefined where the position is not known: what stands among copied events was written before them. */
@@ -205,6 +212,10 @@ export class Appender {
 function requireSmall(stream: string, events: readonly ProposedEvent[]): void {
   const length = events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
   if (length > bytesMax) throw new AppendTooLargeError(stream, `it is larger than ${bytesMax} bytes`)
+}
+
+function doubtful(stream: string): OutcomeUnknownError {
+  return new OutcomeUnknownError(stream, new Error('the connection to EventStoreDB ends again and again'))
 }
 
 /** The server has begun the stream anew, behind events that are hidden. */

@@ -1,5 +1,10 @@
-import type { HistoryTarget } from '../../history/copy.ts'
-import { VersionConflictError, type StoredEvent } from '../../../packages/kernel/ports.ts'
+import { CannotCopyError, type HistoryTarget } from '../../history/copy.ts'
+import {
+  OutcomeUnknownError,
+  StoreAwayError,
+  VersionConflictError,
+  type StoredEvent,
+} from '../../../packages/kernel/ports.ts'
 import type { ProposedEvent } from './append-messages.ts'
 import { copiedEvent, safePosition } from './events.ts'
 import { openEventStoreDb, type EventStoreDb, type EventStoreDbOptions } from './store.ts'
@@ -41,11 +46,19 @@ async function write(store: EventStoreDb, events: readonly StoredEvent[]) {
   const written = await Promise.allSettled(appendsOf(events).map((append) => send(store, append)))
   let commit = -1
   for (const result of written) {
-    if (result.status === 'rejected') throw result.reason
+    if (result.status === 'rejected') throw explained(result.reason)
     if (result.value <= commit) throw new Error('EventStoreDB has not kept the order of what it was sent')
     commit = result.value
   }
   return { position: events.at(-1)!.position, commit }
+}
+
+/** Behind a broken connection nothing more is sent, so that a copy never has a gap. */
+function explained(error: unknown): unknown {
+  const kinds = [OutcomeUnknownError, StoreAwayError, VersionConflictError]
+  if (!kinds.some((kind) => error instanceof kind)) return error
+  const what = `EventStoreDB has not taken all that was sent (${(error as Error).message})`
+  return new CannotCopyError(`${what}: copy again, and it goes on where this copy has ended.`)
 }
 
 /** Consecutive events of one stream. */
