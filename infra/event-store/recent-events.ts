@@ -108,6 +108,12 @@ export class RecentEvents {
     return this.#reading
   }
 
+  /** The same, as of now: a page that is being read may be older. */
+  async extendAnew(): Promise<boolean> {
+    await this.#reading?.catch(() => undefined)
+    return this.extend()
+  }
+
   async #read(): Promise<boolean> {
     const kept = this.#kept
     if (!kept) return false

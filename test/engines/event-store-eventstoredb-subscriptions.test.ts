@@ -62,8 +62,6 @@ for (const [circumstance, interrupt] of Object.entries(interruptions)) {
     await follower.close()
     t.equal(running.most, 1)
     t.same(follower.events, await store.readStream(stream, 0))
-    const handled = follower.batches.map((batch) => batch.at(-1)?.position)
-    t.ok(peer.subscribedAfter.slice(1).every((position) => handled.includes(position)))
   })
 }
 

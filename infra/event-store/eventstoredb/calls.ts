@@ -36,8 +36,13 @@ export class Calls {
 
   /** Reads until the server has no more; a read that takes too long ends with an error. */
   async read(request: ReadReq, timeoutMs: number, onAnswer: (answer: ReadAnswer) => void): Promise<void> {
-    const call = await this.#beginRead(request, { deadline: timeoutMs }, onAnswer)
+    const call = await this.beginRead(request, timeoutMs, onAnswer)
     await call.ended
+  }
+
+  /** The same for one that may be cancelled. */
+  beginRead(request: ReadReq, timeoutMs: number, onAnswer: (answer: ReadAnswer) => void): Promise<OpenCall> {
+    return this.#beginRead(request, { deadline: timeoutMs }, onAnswer)
   }
 
   /** Reads what there is and all that follows. */

@@ -95,18 +95,41 @@ export function isCutOff(error: unknown): boolean {
   return codeOf(error) === 10 && /Consumer too slow/.test((error as Error).message)
 }
 
+/** True when the server has nothing that begins at this place of its log. */
+export function isInvalidPosition(error: unknown): boolean {
+  return error instanceof Error && /invalid position/i.test(error.message)
+}
+
+/** Of an error that says that this must not be read. */
+export function explained(what: string) {
+  return (error: unknown): never => {
+    if (isUnauthenticated(error)) throw notLetIn(error)
+    if (isForbidden(error)) throw rightMissing(`${what} may not be read by`, error)
+    throw error
+  }
+}
+
 function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown } | undefined)?.code
 }
 
+/** True when the next answer may come from another server, or from one that was restored. */
+function isElsewhere(error: unknown): boolean {
+  return isOfType(error, ErrorType.NOT_LEADER) || [1, 14].includes(codeOf(error) as number)
+}
+
 /** Retries a read, which is harmless, while a cluster changes its leader. */
-export async function retryWhileAway<Result>(read: () => Promise<Result>): Promise<Result> {
+export async function retryWhileAway<Result>(
+  read: () => Promise<Result>,
+  onElsewhere: () => void = () => undefined,
+): Promise<Result> {
   const since = performance.now()
   for (let delayMs = repeatMs.first; ; delayMs = Math.min(2 * delayMs, repeatMs.most)) {
     try {
       return await read()
     } catch (error) {
       if (!isAway(error)) throw error
+      if (isElsewhere(error)) onElsewhere()
       if (performance.now() - since + delayMs > patienceMs) throw new StoreAwayError(error)
       await pause(delayMs)
     }
@@ -120,10 +143,14 @@ export function timedOut(timeoutMs: number): Error {
 /**
  * The client's own time-outs do not cover everything, for example not the search for the leader of a cluster.
  */
-export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
+export async function within<Result>(
+  timeoutMs: number,
+  work: Promise<Result>,
+  error = timedOut(timeoutMs),
+): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs)
+    timer = setTimeout(() => reject(error), timeoutMs)
   })
   try {
     return await Promise.race([work, late])

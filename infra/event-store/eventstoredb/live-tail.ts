@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { StoredEvent } from '../../../packages/kernel/ports.ts'
+import type { LogFilter, StoredEvent } from '../../../packages/kernel/ports.ts'
 import { Bell } from '../bell.ts'
 import type { RecentEvents } from '../recent-events.ts'
 import type { Calls, OpenCall } from './calls.ts'
 import { isCutOff } from './errors.ts'
 import type { ReadAnswer, ServerEvent } from './read-messages.ts'
+import type { LogReader } from './log-reader.ts'
 import type { Reader } from './reader.ts'
 import { followLog } from './requests.ts'
 import type { SeenLog } from '../seen-log.ts'
@@ -19,15 +20,16 @@ const retryMs = { first: 50, most: 2_000 }
 export interface LiveTailOptions {
   readonly calls: Pick<Calls, 'subscribe'>
   readonly names: StreamNames
-  readonly reader: Pick<Reader, 'head' | 'startBehind' | 'stored' | 'requireSameLog'>
+  readonly reader: Pick<Reader, 'stored' | 'requireSameLog' | 'requireSameServer'>
+  readonly log: Pick<LogReader, 'head'>
   readonly seen: SeenLog
   readonly recent: RecentEvents
 }
 
 /**
- * One subscription fills this process's memory and wakes all who wait. The server stops sending when this
- * process is too slow, and at each change of leader: the gap is then read at once as pages, and the next
- * subscription begins after it.
+ * One subscription fills this process's memory and wakes all who wait. It begins at the end of the log, where
+ * the server has nothing to search, and what came before is read as pages. The server stops sending when this
+ * process is too slow, and at each change of leader: the next subscription then begins at once.
  */
 export class LiveTail {
   readonly bell = new Bell(() => this.#begin())
@@ -70,15 +72,13 @@ export class LiveTail {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
-    const { seen, reader } = this.#options
+    const { reader } = this.#options
     for (let delayMs = retryMs.first; !signal.aborted;) {
       try {
         await reader.requireSameLog()
         await this.#catchUp()
         const { error, hasCome } = await this.#follow()
         const wasCutOff = isCutOff(error)
-        if (wasCutOff) this.timesCutOff++
-        else seen.doubt()
         if (hasCome || wasCutOff) delayMs = retryMs.first
         // Reading the gap is pause enough, however soon the server cuts off.
         if (hasCome || wasCutOff || error === undefined) continue
@@ -92,35 +92,26 @@ export class LiveTail {
 
   /** Reads what is missing in memory, as of now: what comes meanwhile the subscription brings. */
   async #catchUp(): Promise<void> {
-    const { recent, reader } = this.#options
-    if (recent.through === undefined) recent.beginAt(await reader.head())
-    for (let hasMore = true; hasMore;) {
-      hasMore = await recent.extend()
+    const { recent, log } = this.#options
+    if (recent.through === undefined) recent.beginAt(await log.head())
+    for (let hasMore = await recent.extendAnew(); hasMore;) {
       this.bell.advance(recent.through ?? 0)
+      hasMore = await recent.extend()
     }
+    this.bell.advance(recent.through ?? 0)
   }
 
   /** Resolves when the subscription is over, with the server's error if there is one. */
   async #follow(): Promise<{ readonly error?: unknown; readonly hasCome: boolean }> {
-    const { calls, names, reader, recent } = this.#options
-    const { through } = recent
-    // The set of wanted categories has grown.
-    if (through === undefined) return { hasCome: false }
-    let base = through
-    let [hasCome, isQuiet] = [false, true]
-    const onAnswer = (answer: ReadAnswer) => {
-      if (typeof answer !== 'object') return
-      hasCome = true
-      isQuiet = false
-      base = this.#take(answer, base)
-    }
-    const request = followLog(reader.startBehind(through), names.filter(recent.filter))
-    const call = await calls.subscribe(request, onAnswer)
+    const { calls, names, seen, recent } = this.#options
+    const live = new Live(recent.filter)
+    const request = followLog('end', names.filter(live.filter))
+    const call = await calls.subscribe(request, (answer) => this.#hear(live, answer))
     this.#call = call
-    if (this.#stopping.signal.aborted || recent.through === undefined) call.cancel()
+    if (this.#stopping.signal.aborted || live.lacks(recent.filter)) call.cancel()
     const looking = setInterval(() => {
-      if (isQuiet) void this.#lookAtEnd()
-      isQuiet = true
+      if (live.isQuiet) void this.#lookAtEnd()
+      live.isQuiet = true
     }, quietMs)
     const error = await call.ended.then(
       () => undefined,
@@ -128,7 +119,42 @@ export class LiveTail {
     )
     clearInterval(looking)
     this.#call = undefined
-    return { error, hasCome }
+    if (isCutOff(error)) this.timesCutOff++
+    else seen.doubt()
+    const failure = await live.joining
+    return { error: error ?? failure, hasCome: live.hasCome }
+  }
+
+  #hear(live: Live, answer: ReadAnswer): void {
+    if (answer === 'confirmed') live.joining ??= this.#join(live)
+    if (typeof answer !== 'object') return
+    live.hasCome = true
+    live.isQuiet = false
+    if (live.base === undefined) live.early = this.#announce(answer, live.early)
+    else live.base = this.#take(answer, live.base)
+  }
+
+  /** Reads what may have come before the subscription began. Resolves with the error when that fails. */
+  async #join(live: Live): Promise<unknown> {
+    const { reader, recent } = this.#options
+    try {
+      await reader.requireSameServer()
+      await this.#catchUp()
+      live.base = Math.max(recent.through ?? 0, live.early)
+      if (live.lacks(recent.filter)) this.#call?.cancel()
+      return undefined
+    } catch (error) {
+      this.bell.fail(error)
+      this.#call?.cancel()
+      return error
+    }
+  }
+
+  /** Too early to be kept: what stands before it is still to be read. */
+  #announce(event: ServerEvent, early: number): number {
+    const position = this.#options.reader.stored(event)?.position ?? 0
+    this.bell.advance(position)
+    return Math.max(early, position)
   }
 
   /** Returns the position after which the next event follows. */
@@ -165,5 +191,26 @@ export class LiveTail {
     await recent.extend().catch(() => undefined)
     this.#heardAt = performance.now()
     this.bell.advance(recent.through ?? 0)
+  }
+}
+
+/** One subscription, and what has come of it. */
+class Live {
+  readonly filter: LogFilter
+  hasCome = false
+  isQuiet = true
+  /** Behind it the next event follows; undefined until all has been read that may stand before the first. */
+  base: number | undefined
+  /** The newest event that has come sooner. */
+  early = 0
+  joining: Promise<unknown> | undefined
+
+  constructor(filter: LogFilter) {
+    this.filter = filter
+  }
+
+  /** True when more is wanted by now than it brings. */
+  lacks({ categories }: LogFilter): boolean {
+    return categories !== this.filter.categories
   }
 }

@@ -20,8 +20,10 @@ export interface ServerEvent {
   readonly metadata: Uint8Array
 }
 
-/** `other`: of interest to the protocol only. */
-export type ReadAnswer = ServerEvent | 'not found' | 'confirmed' | 'caught up' | 'other'
+/**
+ * A number is the place up to which a subscription has searched; `other` is of interest to the protocol only.
+ */
+export type ReadAnswer = ServerEvent | number | 'not found' | 'confirmed' | 'caught up' | 'other'
 
 type In = protobuf.Reader
 
@@ -37,6 +39,7 @@ export function decodeReadAnswer(bytes: Buffer): ReadAnswer {
   while (reader.pos < reader.len) {
     const tag = reader.uint32()
     if (tag === 10) answer = readEvent(reader) ?? answer
+    else if (tag === 26) answer = readCheckpoint(reader)
     else {
       if (tag === 18) answer = 'confirmed'
       if (tag === 34) answer = 'not found'
@@ -62,6 +65,18 @@ function readEvent(reader: In): ServerEvent | undefined {
     else reader.skipType(tag & 7)
   }
   return event
+}
+
+/** Its commit position. */
+function readCheckpoint(reader: In): number {
+  const end = endOf(reader)
+  let commit = 0
+  while (reader.pos < end) {
+    const tag = reader.uint32()
+    if (tag === 8) commit = numberOf(reader.uint64())
+    else reader.skipType(tag & 7)
+  }
+  return commit
 }
 
 const nothing = new Uint8Array(0)

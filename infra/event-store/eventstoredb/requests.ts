@@ -11,10 +11,15 @@ const { ReadReq } = streams
 const { Options } = ReadReq
 const { Empty, StreamIdentifier } = shared
 /** How many events the server scans per step of a filtered read. */
-const searchWindow = 500
+export const searchWindow = 500
 
 /** A position in the log: reading forwards includes the event there, reading backwards does not. */
 export type LogPosition = number | 'start' | 'end'
+
+/** 0 is the start of the log. */
+export function startOf(commit: number): LogPosition {
+  return commit > 0 ? commit : 'start'
+}
 
 export interface LogPage {
   readonly from: LogPosition
@@ -36,9 +41,12 @@ export function readLog({ from, filter, count, backwards = false }: LogPage): Re
   return new ReadReq().setOptions(options)
 }
 
-/** All events after a position, and what follows. */
-export function followLog(after: number, filter: NameFilter): ReadReq {
-  const options = inLog(after > 0 ? after : 'start', filter)
+/**
+ * All events after a place, and what follows. A server up to 23.10 first looks for one event that matches,
+ * within one window, and begins behind it: after a place that does not match itself, that one is never sent.
+ */
+export function followLog(after: LogPosition, filter: NameFilter): ReadReq {
+  const options = inLog(after, filter)
   return new ReadReq().setOptions(options.setSubscription(new Options.SubscriptionOptions()))
 }
 

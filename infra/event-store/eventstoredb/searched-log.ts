@@ -1,23 +1,60 @@
-import type { LogPosition } from './requests.ts'
+import { StoreAwayError } from '../../../packages/kernel/ports.ts'
+import { within } from './errors.ts'
+import type { ServerEvent } from './read-messages.ts'
 
-/** Our newest event, and how far behind it the log was searched for more of ours. */
-export interface Searched {
+/** Our newest event. */
+export interface Newest {
   /** 0 when there is none of ours. */
   readonly position: number
-  /** A place in the server's log, which is that of an event. */
+  /** Its place in the server's log. */
   readonly commit: number
+  readonly id: string
+  /** Undefined when there is none of ours. */
+  readonly category: string | undefined
+}
+
+type Place = Pick<ServerEvent, 'commit' | 'id'>
+
+interface Known {
+  readonly newest: Newest
+  /** Up to this event of the server, whoever wrote it, there is nothing newer of ours. */
+  readonly through: Place
+  readonly doubts: number
+}
+
+/** A search from the front that may have been broken off. */
+interface Search {
+  newest: Newest
+  /** Up to here. */
+  searched: number
+  readonly doubts: number
 }
 
 export interface SearchedLogOptions {
   /** Changes when the next answer may come from another server. */
   readonly doubts: () => number
-  /** The newest event of the server, whoever wrote it; undefined when there is none. */
-  readonly end: () => Promise<number | undefined>
-  /** True when something in our streams stands behind this place of the server's log. */
-  readonly hasMore: (commit: number) => Promise<boolean>
-  /** Searches backwards, which takes long when others have written much since. */
-  readonly newest: () => Promise<Searched>
+  /** The newest event of the server, whoever wrote it. */
+  readonly end: () => Promise<Place | undefined>
+  /** The event at this place of the server's log. */
+  readonly at: (commit: number) => Promise<Place | undefined>
+  /** True when something in our streams stands behind this place; undefined when others stand in between. */
+  readonly hasMore: (commit: number) => Promise<boolean | undefined>
+  /** Searches from the end; undefined when it would have to pass very much of others. */
+  readonly newest: () => Promise<Newest | undefined>
+  /** An event of ours that is known from elsewhere. */
+  readonly start: () => Promise<Newest | undefined>
+  /** Searches from the front, however long that takes. */
+  readonly scan: (after: number, found: ScanFound) => Promise<unknown>
 }
+
+export interface ScanFound {
+  readonly onEvent: (newest: Newest) => void
+  readonly onSearched: (commit: number) => void
+}
+
+/** So long callers wait for a search from the front, which goes on without them. */
+const patienceMs = 10_000
+const none: Newest = { position: 0, commit: 0, id: '', category: undefined }
 
 /**
  * On a busy server a quiet installation must not search what others write again and again. As long as events
@@ -26,38 +63,94 @@ export interface SearchedLogOptions {
  */
 export class SearchedLog {
   readonly #options: SearchedLogOptions
-  #known: (Searched & { readonly doubts: number }) | undefined
+  #known: Known | undefined
+  /** What was known before the newest event had come: those who follow the log still go on from there. */
+  #before: Known | undefined
   #isQuiet = true
+  #search: Search | undefined
+  #searching: Promise<void> | undefined
 
   constructor(options: SearchedLogOptions) {
     this.#options = options
   }
 
-  /** Position of our newest event. */
-  async head(): Promise<number> {
-    const { doubts, end, hasMore, newest } = this.#options
+  async head(): Promise<Newest> {
+    await this.#requireSame()
+    const doubts = this.#options.doubts()
     const known = this.#valid
-    const now = doubts()
-    const through = this.#isQuiet ? await end() : undefined
-    const isSame = known !== undefined && through !== undefined && !(await hasMore(known.commit))
-    const found = isSame ? known : await newest()
-    this.#isQuiet = known === undefined || found.position === known.position
-    const commit = Math.max(found.commit, known?.commit ?? 0, through ?? 0)
-    this.#known = { position: found.position, commit, doubts: now }
-    return found.position
+    const end = this.#isQuiet ? await this.#options.end() : undefined
+    const newest = (await this.#newest(known, end)) ?? (await this.#newestFromFront(doubts))
+    this.#isQuiet = known === undefined || newest.position === known.newest.position
+    const places: readonly Place[] = [newest, ...(end ? [end] : []), ...(known ? [known.through] : [])]
+    const through = places.reduce((one, other) => (other.commit > one.commit ? other : one))
+    if (known && known.newest.position !== newest.position) this.#before = known
+    this.#known = { newest, through, doubts }
+    return newest
   }
 
   /** Where a read for what is behind this position begins, instead of at this place. */
   startBehind(position: number, from: number): number {
-    const known = this.#valid
-    return known && position >= known.position ? Math.max(from, known.commit) : from
+    const doubts = this.#options.doubts()
+    const searched = [this.#known, this.#before].filter(
+      (known) => known?.doubts === doubts && position >= known.newest.position,
+    )
+    return Math.max(from, ...searched.map((known) => known!.through.commit))
   }
 
-  get #valid(): Searched | undefined {
+  /** How much there is of others behind our newest event, as far as it was searched. */
+  get ofOthers(): number {
+    const known = this.#valid
+    return known ? known.through.commit - known.newest.commit : 0
+  }
+
+  get #valid(): Known | undefined {
     return this.#known?.doubts === this.#options.doubts() ? this.#known : undefined
   }
-}
 
-export function startOf(commit: number): LogPosition {
-  return commit > 0 ? commit : 'start'
+  /** What was searched was so on this server too, when the event up to which it was searched is there. */
+  async #requireSame(): Promise<void> {
+    const known = this.#known
+    const doubts = this.#options.doubts()
+    if (!known || known.doubts === doubts || known.through.commit === 0) return
+    const event = await this.#options.at(known.through.commit)
+    if (this.#known === known) this.#known = event?.id === known.through.id ? { ...known, doubts } : undefined
+  }
+
+  async #newest(known: Known | undefined, end: Place | undefined): Promise<Newest | undefined> {
+    const { hasMore, newest } = this.#options
+    if (!known || !end) return newest()
+    const isMore = await hasMore(known.through.commit)
+    if (isMore === false) return known.newest
+    return isMore ? newest() : undefined
+  }
+
+  async #newestFromFront(doubts: number): Promise<Newest> {
+    this.#searching ??= this.#searchOn(doubts).finally(() => (this.#searching = undefined))
+    const searching = this.#searching
+    // It goes on when nobody waits for it any more.
+    searching.catch(() => undefined)
+    const tired = new Error('the events of others behind our newest one are still being searched')
+    await within(patienceMs, searching, tired).catch((error: unknown) => {
+      throw error === tired ? new StoreAwayError(tired) : error
+    })
+    return this.#search!.newest
+  }
+
+  async #searchOn(doubts: number): Promise<void> {
+    const search = await this.#searchFrom(doubts)
+    this.#search = search
+    await this.#options.scan(search.searched, {
+      onEvent: (newest) => Object.assign(search, { newest, searched: newest.commit }),
+      onSearched: (commit) => (search.searched = commit),
+    })
+  }
+
+  async #searchFrom(doubts: number): Promise<Search> {
+    const known = this.#valid
+    const begun = this.#search?.doubts === doubts ? this.#search : undefined
+    if (begun && begun.searched >= (known?.through.commit ?? 0)) return begun
+    if (known) return { newest: known.newest, searched: known.through.commit, doubts }
+    const newest = (await this.#options.start()) ?? none
+    return { newest, searched: newest.commit, doubts }
+  }
 }

@@ -11,6 +11,7 @@ import { clientFor, disconnect, hostsOf, messageOf } from './client.ts'
 import { EventStoreRightsError, isAway } from './errors.ts'
 import { History } from './history.ts'
 import { IntactStreams } from './intact-streams.ts'
+import { LogReader } from './log-reader.ts'
 import { LiveTail } from './live-tail.ts'
 import { PassedOver } from './passed-over.ts'
 import { OwnStreams } from './own-streams.ts'
@@ -86,10 +87,10 @@ type Parts = ReturnType<typeof partsOf>
 
 /** The parts that work together over one client. */
 function partsOf(calls: Calls, options: EventStoreDbOptions) {
-  const { prefix = '', categories, shortLived = [], log, onLogWentBack = fail } = options
+  const { prefix = '', categories, shortLived = [], onLogWentBack = fail } = options
   const { appendTimeoutMs: timeoutMs = 5_000, lanes = 4 } = options
   const names = new StreamNames({ prefix, categories })
-  const passedOver = new PassedOver(log)
+  const passedOver = new PassedOver(options.log)
   const seen = new SeenLog({ engine: 'EventStoreDB', onLost: onLogWentBack })
   const history: History = new History({
     read: async () => (await reader.ownedBy(names.history, { from: 0, count: notesMax })) ?? [],
@@ -106,39 +107,41 @@ function partsOf(calls: Calls, options: EventStoreDbOptions) {
     requireVisible: (stream) => intact.requireVisible(stream),
     requireSameLog: () => reader.requireSameLog(),
   })
-  const reader = new Reader({ calls, names, history, passedOver, own, offsets, seen })
+  const reader: Reader = new Reader({ calls, names, history, passedOver, own, seen, head: () => log.head() })
+  const log: LogReader = new LogReader({ calls, names, history, reader, offsets, seen })
   const intact: IntactStreams = new IntactStreams({
     metadataOf: (stream) => reader.metadataOf(stream),
     shortLived,
   })
   const parts = { calls, names, history, reader, seen }
   const appender = new Appender({ ...parts, intact, own, offsets, timeoutMs, lanes })
-  const recent = new RecentEvents(reader)
-  const tail = new LiveTail({ ...parts, recent })
-  return { ...parts, passedOver, intact, appender, recent, tail }
+  const recent = new RecentEvents(log)
+  const tail = new LiveTail({ ...parts, log, recent })
+  return { ...parts, log, passedOver, intact, appender, recent, tail }
 }
 
 function assemble(parts: Parts, disconnect: () => Promise<void>): EventStoreDb {
-  const { calls, passedOver, history, reader, appender, recent, tail } = parts
+  const { calls, passedOver, history, reader, log, appender, recent, tail } = parts
   const subscriptions = new OpenSubscriptions()
   return {
     append,
     readStream: (stream, from, limit) => readIntact(parts, stream, { from, limit }),
-    readAll: (after, limit, filter) => reader.readAll(after, limit, filter),
-    readAt: (position) => reader.readAt(position),
-    readOn: (after) => readInPages(reader, after, eventsPerPage),
-    head: () => reader.head(),
+    readAll: (after, limit, filter) => log.readAll(after, limit, filter),
+    readAt: (position) => log.readAt(position),
+    readOn: (after) => readInPages(log, after, eventsPerPage),
+    head: () => log.head(),
     subscribe: (wanted) => {
+      log.followedTo(wanted.after)
       if (recent.include(wanted)) tail.restart()
       return subscriptions.add(new LogSubscription(recent, tail.bell, wanted))
     },
-    irregularities: async () => [...(await reader.oddities()), ...passedOver.irregularities],
+    irregularities: async () => [...(await log.oddities()), ...passedOver.irregularities],
     counts: () => ({ eventsPassedOver: passedOver.count, timesCutOff: tail.timesCutOff }),
     ping: () => reader.ping(),
     close,
     history,
     beginHistory: (id) => history.begin(id),
-    learnOffsets: () => reader.learnOffsets(),
+    learnOffsets: () => log.learnOffsets(),
     write: (stream, expected, events) => appender.write(stream, expected, events),
   }
 

@@ -19,6 +19,12 @@ export interface OwnStreams {
  */
 export type NameFilter = { readonly prefixes: readonly string[] } | { readonly regex: string }
 
+/** As the server finds it. */
+export function matches(filter: NameFilter, onServer: string): boolean {
+  if ('regex' in filter) return new RegExp(filter.regex).test(onServer)
+  return filter.prefixes.some((prefix) => onServer.startsWith(prefix))
+}
+
 /** Which streams of a shared server are ours, and their names there. */
 export class StreamNames {
   readonly #prefix: string

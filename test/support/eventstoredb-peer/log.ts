@@ -44,6 +44,8 @@ export class Log {
   readonly records: LogRecord[] = []
   /** Records that filtered reads and subscriptions have looked at. */
   searched = 0
+  /** A read that has looked at so many records in vain says nothing more: it would take too long. */
+  stallsAfter = Infinity
   /** How far this machine's clock is ahead of that of its clients. */
   clockAheadMs = 0
   readonly #streams = new Map<string, Stream>()
@@ -162,17 +164,19 @@ export class Log {
     return false
   }
 
-  /** The first records that match, from this position on, or backwards from before it. */
-  find(from: number, { count, backwards, matches }: Search): readonly LogRecord[] {
+  /** One step of a filtered read: from this position on, or backwards from before it. */
+  search(from: number, { count, window, backwards, matches }: Search): Step {
     const found: LogRecord[] = []
-    const step = backwards ? -1 : 1
-    for (let index = this.#indexAfter(from - 1) - (backwards ? 1 : 0); found.length < count; index += step) {
-      const record = this.records[index]
-      if (!record) break
+    let considered = 0
+    const next = () => this.#indexAfter(from - 1) + (backwards ? -1 - considered : considered)
+    for (; considered < window && found.length < count; considered++) {
+      const record = this.records[next()]
+      if (!record) return { found, considered, next: undefined }
       this.searched++
       if (matches(record)) found.push(record)
     }
-    return found
+    const last = this.records[next() + (backwards ? 1 : 0)]
+    return { found, considered, next: last?.position }
   }
 
   /** A position within the log at which no record begins cannot be read from. */
@@ -246,6 +250,15 @@ export class Log {
 
 interface Search {
   readonly count: number
+  /** So many records are looked at. */
+  readonly window: number
   readonly backwards: boolean
   readonly matches: (record: LogRecord) => boolean
+}
+
+interface Step {
+  readonly found: readonly LogRecord[]
+  readonly considered: number
+  /** Where the next one begins; undefined at the end of the log. */
+  readonly next: number | undefined
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord } from './append-rules.ts'
@@ -74,7 +75,31 @@ export async function answerRead(call: ReadCall, log: Log): Promise<void> {
   const options = optionsOf(call)
   const outlet = new Outlet(call)
   if (options.hasStream()) return answerStreamRead(call, log, outlet)
-  for (const record of fromPosition(log, options)) await outlet.send(eventAnswer(record))
+  return answerLogRead(call, log, outlet)
+}
+
+/**
+ * Step by step until it has enough or the log ends, without a word about how far it has looked. A filtered
+ * read only notices that it has enough when it finds one more.
+ */
+async function answerLogRead(call: ReadCall, log: Log, outlet: Outlet): Promise<void> {
+  const options = optionsOf(call)
+  const isBackwards = Number(options.getReadDirection()) === backwards
+  const search = { window: windowOf(options), backwards: isBackwards, matches: filterOf(options) }
+  let left = Number(options.getCount())
+  let inVain = 0
+  for (let from: number | undefined = placeOf(options); from !== undefined && outlet.open;) {
+    const count = Math.min(pageSize, Math.max(left, 1))
+    const { found, considered, next }: ReturnType<Log['search']> = log.search(from, { ...search, count })
+    if (left === 0 && found.length > 0) break
+    for (const record of found) await outlet.send(eventAnswer(record))
+    left -= found.length
+    if (left === 0 && !options.hasFilter()) break
+    inVain = found.length > 0 ? 0 : inVain + considered
+    await outlet.waitWhile(() => inVain > log.stallsAfter)
+    from = next
+    await setImmediate()
+  }
   call.end()
 }
 
@@ -112,13 +137,14 @@ export async function answerSubscription(
   const unwatch = log.watch(() => outlet.wake())
   const matches = filterOf(options)
   const checkpointEvery = checkpointIntervalOf(options)
-  let position = subscriptionStart(call, log)
+  let position = behindFirstMatch(log, subscriptionStart(call, log), options)
   let considered = 0
   let live = false
   const isTooSlow = () => live && outlet.isFull && log.hasMoreAfter(position, waitingMost, matches)
   await outlet.send(confirmationAnswer(randomUUID()))
   while (outlet.open) {
-    const page = log.after(position, pageSize)
+    const page = log.after(position, live ? pageSize : windowOf(options))
+    let searched = page[0]?.position
     for (const record of page) {
       await outlet.waitWhile(() => outlet.isFull && !isTooSlow())
       if (isTooSlow()) {
@@ -127,17 +153,38 @@ export async function answerSubscription(
       }
       if (matches(record)) await outlet.send(eventAnswer(record))
       position = record.position
+      if (live || matches(record)) searched = position
       considered += 1
       log.searched++
-      if (considered % checkpointEvery === 0) await outlet.send(checkpointAnswer(position))
     }
+    if (considered >= checkpointEvery && searched !== undefined) {
+      considered %= checkpointEvery
+      await outlet.send(checkpointAnswer(searched))
+    }
+    if (!live) await setImmediate()
     if (page.length > 0) continue
-    if (!live && Number.isFinite(checkpointEvery)) await outlet.send(checkpointAnswer(position))
     if (!live) await outlet.send(caughtUpAnswer())
     live = true
     await outlet.waitWhile(() => isHeldBack() || log.after(position, 1).length === 0)
   }
   unwatch()
+}
+
+/**
+ * Where EventStoreDB 23.10 begins: it looks for the first event that matches, in one window, and goes on
+ * behind it. An event that stands behind a start that does not match itself is never sent.
+ */
+function behindFirstMatch(log: Log, start: number, options: streams.ReadReq.Options): number {
+  if (!options.getAll()?.hasPosition()) return start
+  const search = { count: 1, window: windowOf(options), backwards: false, matches: filterOf(options) }
+  const { considered } = log.search(start, search)
+  return log.after(start - 1, considered).at(-1)?.position ?? start
+}
+
+/** Records that a filtered read looks at in one step. */
+function windowOf(options: streams.ReadReq.Options): number {
+  const filter = options.getFilter()
+  return filter?.hasMax() ? filter.getMax() : pageSize
 }
 
 function optionsOf(call: ReadCall): streams.ReadReq.Options {
@@ -147,8 +194,7 @@ function optionsOf(call: ReadCall): streams.ReadReq.Options {
 /** Subscriptions without a filter have no checkpoints. */
 function checkpointIntervalOf(options: streams.ReadReq.Options): number {
   const filter = options.getFilter()
-  const window = filter?.hasMax() ? filter.getMax() : pageSize
-  return filter ? window * filter.getCheckpointintervalmultiplier() : Infinity
+  return filter ? windowOf(options) * filter.getCheckpointintervalmultiplier() : Infinity
 }
 
 type Records = readonly LogRecord[]
@@ -162,16 +208,10 @@ function fromRevision(records: Records, options: streams.ReadReq.Options, sent: 
 }
 
 /** Reading forwards includes the record at the position, reading backwards does not. */
-function fromPosition(log: Log, options: streams.ReadReq.Options): Records {
+function placeOf(options: streams.ReadReq.Options): number {
   const all = options.getAll()
   const start = all?.getPosition()
-  const from = start ? Number(start.getCommitPosition()) : all?.hasEnd() ? Infinity : 0
-  const isBackwards = Number(options.getReadDirection()) === backwards
-  return log.find(from, {
-    count: Number(options.getCount()),
-    backwards: isBackwards,
-    matches: filterOf(options),
-  })
+  return start ? Number(start.getCommitPosition()) : all?.hasEnd() ? Infinity : 0
 }
 
 /** What is wrong with a request, as the server would find it. */
