@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { openBench, scales } from './support/bench.ts'
-import { fail, namesOfRows, rowsNamed } from './support/choice.ts'
+import { fail, namesOfRows, rowsNamed } from './support/report/choice.ts'
 import { root } from './support/root.ts'
 
 /**

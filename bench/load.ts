@@ -1,5 +1,5 @@
 import { commandLine } from './support/load-command.ts'
-import { make, type Load, type LoadReply, type LoadStop } from './support/load.ts'
+import { make, type Load, type LoadReply, type LoadStop } from './support/load/load.ts'
 
 /** The load generator: a process of its own, controlled by messages or by its command line. */
 

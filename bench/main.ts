@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { rows } from './rows/index.ts'
 import { eventStoreUrl, openBench, scales, type Bench } from './support/bench.ts'
-import { rowsNamed } from './support/choice.ts'
-import { NotMeasuredError, type Contest, type Row } from './support/contest.ts'
-import type { Measured } from './support/measured.ts'
-import { generatorMaximum } from './support/generator.ts'
-import { machineFacts } from './support/machine.ts'
-import { headings, line, writeReport } from './support/report.ts'
+import { rowsNamed } from './support/report/choice.ts'
+import { NotMeasuredError, type Contest, type Row } from './support/report/contest.ts'
+import type { Measured } from './support/report/measured.ts'
+import { generatorMaximum } from './support/load/generator.ts'
+import { machineFacts } from './support/report/machine.ts'
+import { headings, line, writeReport } from './support/report/report.ts'
 import { root } from './support/root.ts'
-import { isReached, number, type Result } from './support/result.ts'
-import { median } from './support/statistics.ts'
+import { isReached, number, type Result } from './support/report/result.ts'
+import { median } from './support/report/statistics.ts'
 
 /**
  * `make bench` runs all rows, or only those it is given by name. `QUICK=1` takes a few minutes, `LONG=1` uses

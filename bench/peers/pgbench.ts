@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import type { BenchDatabase, Scale } from '../support/bench.ts'
-import { NotMeasuredError } from '../support/contest.ts'
-import type { Measured } from '../support/measured.ts'
-import { spreadOf } from '../support/statistics.ts'
+import { NotMeasuredError } from '../support/report/contest.ts'
+import type { Measured } from '../support/report/measured.ts'
+import { spreadOf } from '../support/report/statistics.ts'
 
 const places = ['/usr/bin/pgbench', '/usr/local/bin/pgbench', '/opt/homebrew/bin/pgbench']
 const clients = 16

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { seededIdSql } from '../support/identities.ts'
+import { seededIdSql } from '../support/load/identities.ts'
 import type { BenchMerchant } from '../support/merchants.ts'
 
 /** The tables of the plain service, with the indexes its queries need. */

@@ -7,8 +7,8 @@ import {
 import type { Message } from '../../packages/kernel/decider.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
 import { compiling, type Bench, type Times } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { measured } from '../support/generator.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { measured } from '../support/load/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
 import { openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
 

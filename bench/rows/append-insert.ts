@@ -1,7 +1,7 @@
 import { peerPool, type Bench } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { keepInFlight } from '../support/in-flight.ts'
-import { inFlightMax, ourAppends, sampleEvent, streamOf } from '../support/appends.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { keepInFlight } from '../support/load/in-flight.ts'
+import { inFlightMax, ourAppends, sampleEvent, streamOf } from '../support/load/appends.ts'
 
 export const appendInsert: Row = {
   name: 'append-insert',

@@ -1,5 +1,5 @@
 import type { Bench } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
 import { openDesk, Sink } from '../support/deliveries.ts'
 
 export const deadEndpoint: Row = {

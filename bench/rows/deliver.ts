@@ -1,8 +1,8 @@
 import type { Posted, Posts } from '../peers/posts.ts'
 import type { Bench } from '../support/bench.ts'
 import { endChild, forkChild, message } from '../support/children.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import type { Measured } from '../support/measured.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import type { Measured } from '../support/report/measured.ts'
 import { openDesk, payload, secretOfAll, Sink } from '../support/deliveries.ts'
 
 export const deliver: Row = {

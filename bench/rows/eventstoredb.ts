@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Bench } from '../support/bench.ts'
 import { endChild, forkChild, message } from '../support/children.ts'
-import type { Contest, Row } from '../support/contest.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
 import type { LoadDone, LoadWanted } from '../support/eventstoredb-load.ts'
-import type { Measured } from '../support/measured.ts'
+import type { Measured } from '../support/report/measured.ts'
 
 /** Compares CPU instead of time, because the test server is slower than a real one. */
 const unit = 'µs of CPU'

@@ -1,6 +1,6 @@
 import type { Bench } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import type { Measured } from '../support/measured.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import type { Measured } from '../support/report/measured.ts'
 import { seedBook } from '../support/growth.ts'
 import { makeMerchants, openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
 import { lengthenLog, skipToHead } from '../support/seed.ts'

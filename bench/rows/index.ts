@@ -1,4 +1,4 @@
-import type { Row } from '../support/contest.ts'
+import type { Row } from '../support/report/contest.ts'
 import { accounts } from './accounts.ts'
 import { append } from './append.ts'
 import { appendInsert } from './append-insert.ts'

@@ -1,10 +1,10 @@
 import { compiling, type Bench, type Times } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { measured } from '../support/generator.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { measured } from '../support/load/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
 import { startPeerService } from '../support/peer-service.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
-import { median } from '../support/statistics.ts'
+import { median } from '../support/report/statistics.ts'
 
 export const intent: Row = {
   name: 'intent',

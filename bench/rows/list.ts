@@ -1,6 +1,6 @@
 import type { Bench } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { measured } from '../support/generator.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { measured } from '../support/load/generator.ts'
 import { startPeerService } from '../support/peer-service.ts'
 import { seededStore } from '../support/seeded.ts'
 import { startService } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import type { Bench, Scale } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
 
 export const memory: Row = {

@@ -1,7 +1,7 @@
 import { checkAfterwards } from '../support/afterwards.ts'
 import { compiling, type Bench, type Times } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { measured } from '../support/generator.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { measured } from '../support/load/generator.ts'
 import { startWithMerchants, type MerchantService } from '../support/merchant-service.ts'
 
 export const notaryCost: Row = {

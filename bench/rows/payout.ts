@@ -1,11 +1,11 @@
 import { initialisePgbench, runPgbench } from '../peers/pgbench.ts'
 import { compiling, type Bench, type BenchDatabase, type Times } from '../support/bench.ts'
 import { Lateness } from '../support/consumer-delays.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { measured } from '../support/generator.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { measured } from '../support/load/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
 import { checkAfterwards } from '../support/afterwards.ts'
-import { number } from '../support/result.ts'
+import { number } from '../support/report/result.ts'
 import { startService, type Program } from '../support/service.ts'
 
 const request =

@@ -4,10 +4,10 @@ import type { Dependencies } from '../../packages/contract/routes.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
 import { renewAll, seedSubscriptions } from '../peers/renewals.ts'
 import { peerPool, type Bench, type BenchDatabase } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
 import { makeMerchants, openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
-import type { Measured } from '../support/measured.ts'
-import { number } from '../support/result.ts'
+import type { Measured } from '../support/report/measured.ts'
+import { number } from '../support/report/result.ts'
 import { startService, type BenchService } from '../support/service.ts'
 
 export const renewals: Row = {

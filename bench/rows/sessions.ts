@@ -1,7 +1,7 @@
 import { compiling, type Bench } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import type { FlowPlan } from '../support/flows.ts'
-import type { Measured } from '../support/measured.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import type { FlowPlan } from '../support/load/flows.ts'
+import type { Measured } from '../support/report/measured.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
 import { registerUsers } from '../support/users.ts'
 

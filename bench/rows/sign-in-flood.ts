@@ -1,11 +1,11 @@
 import { compiling, type Bench, type Times } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { LoadGenerator } from '../support/generator.ts'
-import type { LoadResult } from '../support/load.ts'
-import type { Measured } from '../support/measured.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { LoadGenerator } from '../support/load/generator.ts'
+import type { LoadResult } from '../support/load/load.ts'
+import type { Measured } from '../support/report/measured.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
-import { number } from '../support/result.ts'
-import { median } from '../support/statistics.ts'
+import { number } from '../support/report/result.ts'
+import { median } from '../support/report/statistics.ts'
 import { registerUsers } from '../support/users.ts'
 
 export const signInFlood: Row = {

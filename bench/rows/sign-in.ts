@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { compiling, type Bench, type Times } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import { measured } from '../support/generator.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import { measured } from '../support/load/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
 import { registerUsers } from '../support/users.ts'
 

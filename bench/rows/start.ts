@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench } from '../support/bench.ts'
-import type { Contest, Row } from '../support/contest.ts'
-import type { Measured } from '../support/measured.ts'
+import type { Contest, Row } from '../support/report/contest.ts'
+import type { Measured } from '../support/report/measured.ts'
 import { root } from '../support/root.ts'
 
 export const start: Row = {

@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
-import { runDue, type TimerRunnerOptions } from '../../services/processes/due-timers.ts'
+import { runDue, type TimerRunnerOptions } from '../../services/processes/runner/due-timers.ts'
 import { timers as timersModel } from '../../projections/timers.ts'
 import { connected, peerPool, type Bench } from '../support/bench.ts'
-import { NotMeasuredError, type Contest, type Row } from '../support/contest.ts'
+import { NotMeasuredError, type Contest, type Row } from '../support/report/contest.ts'
 import { root } from '../support/root.ts'
 
 export const timers: Row = {

@@ -2,7 +2,7 @@ import { verifyLog } from '../../services/audit/verify.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { connected, type BenchDatabase } from './bench.ts'
 import { countEvents, openLog } from './log.ts'
-import { number } from './result.ts'
+import { number } from './report/result.ts'
 
 /** What the load's clients were told was done. */
 export interface Acknowledged {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
-import { LoadGenerator } from './generator.ts'
+import { LoadGenerator } from './load/generator.ts'
 
 /** Sizes and durations of a run: complete, or quick, which only shows the direction. */
 export interface Scale {

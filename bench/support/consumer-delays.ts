@@ -1,4 +1,4 @@
-import { median } from './statistics.ts'
+import { median } from './report/statistics.ts'
 
 /** How many batches consumers have done, by the greatest age in seconds that their first event had. */
 export type Delays = ReadonlyMap<number, number>

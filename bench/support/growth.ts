@@ -6,7 +6,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import type { Runtime } from '../../services/composition/dependencies.ts'
 import type { BenchMerchant } from './merchants.ts'
 import { seedEvents } from './seed.ts'
-import { payoutTemplate } from './template.ts'
+import { payoutTemplate } from './load/template.ts'
 
 export interface BigBook {
   readonly merchant: BenchMerchant

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
-import type { Load, LoadResult } from './load.ts'
-import type { RequestTemplate } from './request-template.ts'
-import { number } from './result.ts'
+import type { Load, LoadResult } from './load/load.ts'
+import type { RequestTemplate } from './load/request-template.ts'
+import { number } from './report/result.ts'
 
 interface Options {
   readonly url: URL

@@ -4,8 +4,8 @@ import { SubjectKeys } from '../../infra/postgres/privacy/subject-keys.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
 import type { NewEvent, StoredEvent } from '../../packages/kernel/ports.ts'
 import { randomSalts } from '../../services/composition/ids.ts'
-import { destination, type PayoutTemplate } from './template.ts'
-import { seededId } from './identities.ts'
+import { destination, type PayoutTemplate } from './load/template.ts'
+import { seededId } from './load/identities.ts'
 import type { Range, Seed } from './seed-options.ts'
 
 const copiesPerPage = 1_000

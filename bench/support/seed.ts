@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { readModels } from '../../projections/index.ts'
 import { readSchema, tableOf } from '../../infra/postgres/read-models/tables.ts'
-import { seededIdSql } from './identities.ts'
+import { seededIdSql } from './load/identities.ts'
 import type { Range, Seed } from './seed-options.ts'
 import { isPersonal, personalCopies } from './personal-copies.ts'
-import type { PayoutTemplate } from './template.ts'
+import type { PayoutTemplate } from './load/template.ts'
 
 const idOf = seededIdSql('payout.number')
 

@@ -1,7 +1,7 @@
 import type { Bench, BenchDatabase } from './bench.ts'
 import { makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
 import { seedEvents, seedPayoutRows, skipToHead } from './seed.ts'
-import { payoutTemplate, type PayoutEnd, type PayoutTemplate } from './template.ts'
+import { payoutTemplate, type PayoutEnd, type PayoutTemplate } from './load/template.ts'
 
 export interface SeededStore {
   readonly database: BenchDatabase

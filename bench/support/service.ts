@@ -5,7 +5,7 @@ import { endChild, startProgram } from './children.ts'
 import { delaysIn, type Delays } from './consumer-delays.ts'
 import { openLog } from './log.ts'
 import { environmentOf } from './merchants.ts'
-import { usageOf, type Usage } from './usage.ts'
+import { usageOf, type Usage } from './report/usage.ts'
 
 /** The whole service as `make run` starts it, or only its API. */
 export type Program = 'all-in-one/main' | 'api/serve'

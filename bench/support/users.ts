@@ -1,4 +1,4 @@
-import { newUser, type SignedIn } from '../../test/support/sign-in.ts'
+import { newUser, type SignedIn } from '../../test/support/identities/sign-in.ts'
 
 /** People who have registered at the service on this port, one after the other. */
 export async function registerUsers(port: number, count: number): Promise<readonly SignedIn[]> {

@@ -1,4 +1,4 @@
-import type { EventBus, PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { EventBus, PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 
 type Handle = (events: readonly PublicEvent[]) => Promise<void>

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Admin, Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
-import type { BusJournal, PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { BusJournal, PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 import { groupIdOf, MissedMessages } from './kafka-gaps.ts'
 import { branchHeader, decode, type Poison } from './kafka-messages.ts'

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs'
-import type { BusJournal, PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { BusJournal, PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 
 export interface GapsOptions {

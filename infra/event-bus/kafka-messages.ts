@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
 
 /** A message that is not one of our public events: it can only be set aside. */
 export interface Poison {

@@ -1,5 +1,5 @@
 import { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkajs'
-import type { BusJournal, EventBus, PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { BusJournal, EventBus, PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { Log, Subscription } from '../../packages/kernel/ports.ts'
 import { KafkaGroupMember } from './kafka-consumer.ts'
 import type { KafkaSecurity } from './kafka-security.ts'

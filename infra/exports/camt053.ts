@@ -1,5 +1,5 @@
 import { create, fragment } from 'xmlbuilder2'
-import { currencyExponent } from '../../packages/contract/currencies.ts'
+import { currencyExponent } from '../../packages/contract/locale/currencies.ts'
 
 /** Statements of an account as ISO 20022 camt.053.001.08 has them, piece by piece. */
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import type { Image, Images, KeptImage } from '../../packages/kernel/image-ports.ts'
+import type { Image, Images, KeptImage } from '../../packages/kernel/ports/images.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 
 /** Of at most 32 kB each. */

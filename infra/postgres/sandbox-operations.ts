@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { RailMethod, RailState } from '../../packages/kernel/rail-ports.ts'
+import type { RailMethod, RailState } from '../../packages/kernel/ports/rails.ts'
 import type {
   CalledBack,
   ClaimedCallback,

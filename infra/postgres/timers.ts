@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { DueTimer, Timers, WantedTimers } from '../../packages/kernel/read-ports.ts'
+import type { DueTimer, Timers, WantedTimers } from '../../packages/kernel/ports/reads.ts'
 import { ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
 import { fenced } from './consumers/fence.ts'
 import { timerShares, type TimerShares } from './consumers/timer-shares.ts'

@@ -1,5 +1,5 @@
-import { choiceOf } from '../../packages/contract/rails.ts'
-import { isErased } from '../../packages/contract/subjects.ts'
+import { choiceOf } from '../../packages/contract/payments/rails.ts'
+import { isErased } from '../../packages/contract/payments/holders.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import {
   RailMissingError,
@@ -11,7 +11,7 @@ import {
   type RailRequest,
   type RailRoute,
   type RailState,
-} from '../../packages/kernel/rail-ports.ts'
+} from '../../packages/kernel/ports/rails.ts'
 
 /** A rail and what it accepts; conditions left out match everything. */
 export interface RailEntry {

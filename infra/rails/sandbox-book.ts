@@ -1,4 +1,4 @@
-import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
+import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/ports/rails.ts'
 
 /** A step that an operation takes on its own. */
 export interface Step {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock, Subscription } from '../../packages/kernel/ports.ts'
-import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
+import type { RailCallback } from '../../packages/kernel/ports/rails.ts'
 import type { CalledBack, ClaimedCallback, SandboxBook } from './sandbox-book.ts'
 
 export interface CallbackOptions {

@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import type { RailState } from '../../packages/kernel/ports/rails.ts'
 import type { CalledBack, ClaimedCallback, KnownOperation, SandboxBook, Submission } from './sandbox-book.ts'
 import type { Call } from './sandbox-calls.ts'
 

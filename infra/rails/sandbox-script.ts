@@ -1,5 +1,9 @@
-import { magicValueOf, type MagicValue, type SandboxBehaviour } from '../../packages/contract/sandbox.ts'
-import type { RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
+import {
+  magicValueOf,
+  type MagicValue,
+  type SandboxBehaviour,
+} from '../../packages/contract/payments/sandbox.ts'
+import type { RailRequest, RailState } from '../../packages/kernel/ports/rails.ts'
 import type { Script, Step } from './sandbox-book.ts'
 
 /** Domain model 4 and 7. */

@@ -1,4 +1,4 @@
-import { magicValueOf } from '../../packages/contract/sandbox.ts'
+import { magicValueOf } from '../../packages/contract/payments/sandbox.ts'
 import type { Clock, Subscription } from '../../packages/kernel/ports.ts'
 import {
   RailTimeoutError,
@@ -8,7 +8,7 @@ import {
   type RailRequest,
   type RailState,
   type SandboxRail,
-} from '../../packages/kernel/rail-ports.ts'
+} from '../../packages/kernel/ports/rails.ts'
 import type { KnownOperation, SandboxBook, Script, Step } from './sandbox-book.ts'
 import { SandboxCallbacks } from './sandbox-callbacks.ts'
 import { sandboxDelaysMs, scriptOf, type SandboxDelays } from './sandbox-script.ts'

@@ -13,7 +13,7 @@ import {
   type GoogleAccount,
   type GoogleSignIn,
   type GoogleVisit,
-} from '../../packages/kernel/credential-ports.ts'
+} from '../../packages/kernel/ports/credentials.ts'
 
 export interface GoogleClient {
   readonly issuer: string

@@ -1,5 +1,5 @@
 import { generateSecret, generateURI, verify } from 'otplib'
-import type { OneTimeCodes } from '../../packages/kernel/credential-ports.ts'
+import type { OneTimeCodes } from '../../packages/kernel/ports/credentials.ts'
 import type { BlindIndex } from '../../packages/kernel/blind-index.ts'
 import type { Clock } from '../../packages/kernel/ports.ts'
 

@@ -14,7 +14,7 @@ import type {
   PasskeyId,
   PasskeyKey,
   Passkeys,
-} from '../../packages/kernel/credential-ports.ts'
+} from '../../packages/kernel/ports/credentials.ts'
 import type { BlindIndex } from '../../packages/kernel/blind-index.ts'
 
 /** As browsers show it. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { PasswordsBusyError, type Asking, type Passwords } from '../../packages/kernel/credential-ports.ts'
+import { PasswordsBusyError, type Asking, type Passwords } from '../../packages/kernel/ports/credentials.ts'
 import type { Guess } from './password-hashing.ts'
 import { guesser } from './password-strength.ts'
 import { SharedPlaces } from './shared-places.ts'

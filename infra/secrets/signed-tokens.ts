@@ -1,5 +1,5 @@
 import { errors, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT, type JWK } from 'jose'
-import type { OpenedToken, TokenClaims, TokenKind } from '../../packages/kernel/credential-ports.ts'
+import type { OpenedToken, TokenClaims, TokenKind } from '../../packages/kernel/ports/credentials.ts'
 
 const algorithm = 'EdDSA'
 /** RFC 9068 names that of access tokens; it keeps one kind from passing for another. */

@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Texter } from '../../packages/kernel/text-ports.ts'
+import type { Texter } from '../../packages/kernel/ports/texts.ts'
 
 /** Without a gateway, each message is written to a directory as a `.json` file. */
 export function fileTexter({ directory }: { readonly directory: string }): Texter {

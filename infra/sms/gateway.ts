@@ -1,4 +1,4 @@
-import { TextRefusedError, type Texter } from '../../packages/kernel/text-ports.ts'
+import { TextRefusedError, type Texter } from '../../packages/kernel/ports/texts.ts'
 
 export interface GatewayOptions {
   /** `https://user:password@sms.example.com/messages`, chosen by the operator of this service. */

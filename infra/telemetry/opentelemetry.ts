@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { metrics, NodeSDK, resources } from '@opentelemetry/sdk-node'
-import type { Span, SpanAttributes, SpanOptions, Tracing } from '../../packages/kernel/trace-ports.ts'
+import type { Span, SpanAttributes, SpanOptions, Tracing } from '../../packages/kernel/ports/traces.ts'
 import { metricProducer, type Scrape } from './metric-bridge.ts'
 
 export interface TelemetryOptions {

@@ -1,4 +1,4 @@
-import type { Receipt } from '../../packages/kernel/log-ports.ts'
+import type { Receipt } from '../../packages/kernel/ports/proofs.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { signedCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { hashBytes, leafHash, sha256 } from './hashing.ts'

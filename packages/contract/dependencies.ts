@@ -1,10 +1,10 @@
 import type { BlindIndex } from '../kernel/blind-index.ts'
-import type { GoogleSignIn, OneTimeCodes, Passkeys, Passwords, Tokens } from '../kernel/credential-ports.ts'
-import type { Executor } from '../kernel/execute.ts'
-import type { Images } from '../kernel/image-ports.ts'
-import type { LogProofs, LogSignatures } from '../kernel/log-ports.ts'
-import type { PublicEvents } from '../kernel/message-ports.ts'
-import type { MovedClocks } from '../kernel/moved-clocks.ts'
+import type { GoogleSignIn, OneTimeCodes, Passkeys, Passwords, Tokens } from '../kernel/ports/credentials.ts'
+import type { Executor } from '../kernel/execution/execute.ts'
+import type { Images } from '../kernel/ports/images.ts'
+import type { LogProofs, LogSignatures } from '../kernel/ports/proofs.ts'
+import type { PublicEvents } from '../kernel/ports/messages.ts'
+import type { MovedClocks } from '../kernel/time/moved-clocks.ts'
 import type {
   Clock,
   EventStore,
@@ -15,10 +15,10 @@ import type {
   OpaqueNumbers,
   Vault,
 } from '../kernel/ports.ts'
-import type { Texter } from '../kernel/text-ports.ts'
-import type { PaymentRails, SandboxRail } from '../kernel/rail-ports.ts'
-import type { Answers, ReadStore } from '../kernel/read-ports.ts'
-import type { Tracing } from '../kernel/trace-ports.ts'
+import type { Texter } from '../kernel/ports/texts.ts'
+import type { PaymentRails, SandboxRail } from '../kernel/ports/rails.ts'
+import type { Answers, ReadStore } from '../kernel/ports/reads.ts'
+import type { Tracing } from '../kernel/ports/traces.ts'
 import type { PersonalKeys } from '../kernel/personal.ts'
 
 /** What actions may use: the ports and the executor. */

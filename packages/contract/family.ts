@@ -2,9 +2,9 @@ import type { AnyDecider } from '../kernel/decider.ts'
 import type { AnyPolicy } from '../kernel/policy.ts'
 import type { TimerHandlers } from '../kernel/timer.ts'
 import type { HoldOwner } from './hold-owners.ts'
-import type { PublicSource } from './public-events.ts'
+import type { PublicSource } from './webhooks/public-events.ts'
 import type { RefusalName } from './refusals.ts'
-import type { Scope } from './scopes.ts'
+import type { Scope } from './access/scopes.ts'
 
 /**
  * Everything a family contributes, in the order in which it happens. Ids, scopes, webhook types, the timers

@@ -1,7 +1,7 @@
-import { merchantRefusals } from './merchant-refusals.ts'
-import { stateRefusals } from './state-refusals.ts'
-import { userRefusals } from './user-refusals.ts'
-import { billingRefusals } from './billing-refusals.ts'
+import { merchantRefusals } from './refusals/merchant.ts'
+import { stateRefusals } from './refusals/state.ts'
+import { userRefusals } from './refusals/user.ts'
+import { billingRefusals } from './refusals/billing.ts'
 
 /**
  * Every way this service refuses a request. A refusal is named after the broken rule. Each line has status,

@@ -1,10 +1,10 @@
 import type { Decider, Message, Payloads } from '../kernel/decider.ts'
 import type { Envelope } from '../kernel/envelope.ts'
-import type { Outcome } from '../kernel/executor-options.ts'
+import type { Outcome } from '../kernel/execution/options.ts'
 import type { Owner } from '../kernel/owner.ts'
-import type { Caller } from './callers.ts'
+import type { Caller } from './access/callers.ts'
 import type { Dependencies } from './dependencies.ts'
-import type { Language } from './languages.ts'
+import type { Language } from './locale/languages.ts'
 
 export interface SendOptions extends Pick<
   Envelope,

@@ -1,11 +1,11 @@
 import type { AnyDecider, Context } from '../kernel/decider.ts'
-import type { Outcome } from '../kernel/executor-options.ts'
+import type { Outcome } from '../kernel/execution/options.ts'
 import type { Owner, OwnerKind } from '../kernel/owner.ts'
 import type { Documents, Projection, Row } from '../kernel/projection.ts'
-import type { Admission, Caller } from './callers.ts'
+import type { Admission, Caller } from './access/callers.ts'
 import type { RefusalName } from './refusals.ts'
 import type { Request } from './request.ts'
-import type { Scope } from './scopes.ts'
+import type { Scope } from './access/scopes.ts'
 import type { Static, TSchema } from './vocabulary.ts'
 
 /** Exactly as in the specification, so that one search finds the row, the test and the spec. */

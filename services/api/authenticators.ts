@@ -1,10 +1,10 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import { missingStep } from './actions/onboarding.ts'
-import { ApiKeys } from './http/authenticate.ts'
-import type { Authenticator } from './http/credentials.ts'
-import { KeyUses } from './http/key-uses.ts'
-import { PortalTokens } from './http/portal-tokens.ts'
-import { SignedInUsers } from './http/user-sessions.ts'
+import { missingStep } from './actions/auth/onboarding.ts'
+import { ApiKeys } from './http/credentials/authenticate.ts'
+import type { Authenticator } from './http/credentials/credentials.ts'
+import { KeyUses } from './http/credentials/key-uses.ts'
+import { PortalTokens } from './http/credentials/portal-tokens.ts'
+import { SignedInUsers } from './http/credentials/user-sessions.ts'
 
 /** Every kind of credential that this service knows; a row names those it accepts. */
 export async function openAuthenticators(dependencies: Dependencies): Promise<readonly Authenticator[]> {

@@ -6,12 +6,12 @@ import {
   type DeliveryFilter,
   type LoggedDelivery,
 } from '../../infra/postgres/webhooks/delivery-log.ts'
-import { firstCharacters } from '../../packages/contract/characters.ts'
+import { firstCharacters } from '../../packages/contract/locale/characters.ts'
 import { publicId } from '../../packages/contract/identity.ts'
-import { commandOf, count, idOf, word } from './arguments.ts'
-import { CommandFailedError } from './failure.ts'
+import { commandOf, count, idOf, word } from './terminal/arguments.ts'
+import { CommandFailedError } from './terminal/failure.ts'
 import { withRuntime } from './dependencies.ts'
-import { print, table, type Printing } from './output.ts'
+import { print, table, type Printing } from './terminal/output.ts'
 
 /** UUIDs, as options take them. */
 interface Chosen extends Printing {

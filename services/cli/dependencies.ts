@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
 import type { Credentials } from '../composition/first-merchant.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { CommandFailedError } from './failure.ts'
+import { CommandFailedError } from './terminal/failure.ts'
 
 /**
  * Opens what the service works with, from the same settings. The embedded server is shared with a running

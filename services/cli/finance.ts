@@ -7,10 +7,10 @@ import {
   RoleTakenError,
 } from '../../infra/postgres/finance/roles.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { commandOf } from './arguments.ts'
+import { commandOf } from './terminal/arguments.ts'
 import { withRuntime } from './dependencies.ts'
-import { CommandFailedError } from './failure.ts'
-import { print, type Printing } from './output.ts'
+import { CommandFailedError } from './terminal/failure.ts'
+import { print, type Printing } from './terminal/output.ts'
 
 export function addFinance(program: Command): void {
   const finance = program.command('finance').description('who reads the views of docs/finance.md')

@@ -4,9 +4,9 @@ import { intervention, type Intervention } from '../../packages/domain/intervent
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { CommandFailedError } from './failure.ts'
-import { print } from './output.ts'
-import type { Signed } from './signed.ts'
+import { CommandFailedError } from './terminal/failure.ts'
+import { print } from './terminal/output.ts'
+import type { Signed } from './audit/signed.ts'
 
 /** One intervention of support on one resource. */
 export interface Act {

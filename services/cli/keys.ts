@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { InvalidArgumentError, type Command } from 'commander'
 import { isListable } from '../../infra/http/addresses.ts'
-import { isForUsersOnly } from '../../packages/contract/roles.ts'
+import { isForUsersOnly } from '../../packages/contract/access/roles.ts'
 import {
   apiKey,
   apiKeyId,
@@ -16,14 +16,14 @@ import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import type { DocumentRow } from '../../packages/kernel/read-ports.ts'
+import type { DocumentRow } from '../../packages/kernel/ports/reads.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
 import { newSecret } from '../composition/first-merchant.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { commandOf, idOf, list, time, word } from './arguments.ts'
-import { CommandFailedError } from './failure.ts'
+import { commandOf, idOf, list, time, word } from './terminal/arguments.ts'
+import { CommandFailedError } from './terminal/failure.ts'
 import { readCredentials, withRuntime } from './dependencies.ts'
-import { print, table, type Printing } from './output.ts'
+import { print, table, type Printing } from './terminal/output.ts'
 import { upToDate, whileProjecting } from './projecting.ts'
 
 const environments = ['sandbox', 'live'] as const

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
-import { exitCodes } from './failure.ts'
-import { printableLines } from './printable.ts'
+import { exitCodes } from './terminal/failure.ts'
+import { printableLines } from './terminal/printable.ts'
 import { programOf } from './program.ts'
 
 // A reader who closes the pipe early (`ikw … | head`) has seen enough.

@@ -1,17 +1,17 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { markets, paymentCurrencies } from '../../packages/contract/catalog.ts'
+import { markets, paymentCurrencies } from '../../packages/contract/payments/catalog.ts'
 import { merchant, type Merchant, type MerchantCommands } from '../../packages/domain/merchants/merchant.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { organization as organizations } from '../../packages/domain/organizations/organization.ts'
 import { merchantOf } from '../../packages/domain/organizations/policies.ts'
-import { commandOf, idOf } from './arguments.ts'
+import { commandOf, idOf } from './terminal/arguments.ts'
 import { withRuntime } from './dependencies.ts'
-import { CommandFailedError } from './failure.ts'
-import { print } from './output.ts'
+import { CommandFailedError } from './terminal/failure.ts'
+import { print } from './terminal/output.ts'
 import { ownerWith } from './owners.ts'
-import { signed, type Signed } from './signed.ts'
+import { signed, type Signed } from './audit/signed.ts'
 
 interface Creating extends Signed {
   readonly name: string

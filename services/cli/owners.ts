@@ -1,7 +1,7 @@
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { user } from '../../packages/domain/users/user.ts'
-import { userOf } from '../api/actions/user-accounts.ts'
-import { languageIn } from '../api/actions/sign-up.ts'
+import { userOf } from '../api/actions/auth/user-accounts.ts'
+import { languageIn } from '../api/actions/auth/sign-up.ts'
 import { claiming } from '../composition/claiming.ts'
 
 interface Owning {

@@ -5,10 +5,10 @@ import {
   listParked,
   requestRetry,
 } from '../../infra/postgres/consumers/parked.ts'
-import { commandOf } from './arguments.ts'
-import { CommandFailedError } from './failure.ts'
+import { commandOf } from './terminal/arguments.ts'
+import { CommandFailedError } from './terminal/failure.ts'
 import { withRuntime } from './dependencies.ts'
-import { counted, print, table, type Printing } from './output.ts'
+import { counted, print, table, type Printing } from './terminal/output.ts'
 
 export function addParked(program: Command): void {
   const parked = program

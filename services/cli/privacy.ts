@@ -16,12 +16,12 @@ import {
   type Person,
 } from '../privacy/person.ts'
 import { tracesOf, type Trace } from '../privacy/traces.ts'
-import { commandOf, idOf } from './arguments.ts'
+import { commandOf, idOf } from './terminal/arguments.ts'
 import { withRuntime } from './dependencies.ts'
-import { CommandFailedError, exitCodes } from './failure.ts'
-import { counted, print, type Printing } from './output.ts'
+import { CommandFailedError, exitCodes } from './terminal/failure.ts'
+import { counted, print, type Printing } from './terminal/output.ts'
 import { rebuildModels } from './projections.ts'
-import { signed, type Signed } from './signed.ts'
+import { signed, type Signed } from './audit/signed.ts'
 
 interface Naming extends Printing {
   readonly merchant?: string

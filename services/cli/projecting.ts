@@ -1,7 +1,7 @@
 import type { Runtime } from '../composition/dependencies.ts'
 import { runProjector } from '../projector/service.ts'
-import { CommandFailedError } from './failure.ts'
-import { progress } from './output.ts'
+import { CommandFailedError } from './terminal/failure.ts'
+import { progress } from './terminal/output.ts'
 
 /** Where no service runs, this process runs the projector while the work takes: only one leads. */
 export async function whileProjecting<Result>(

@@ -6,10 +6,10 @@ import { builtUpTo, publishedTables } from '../../infra/postgres/read-models/pub
 import type { ReadModel } from '../../packages/kernel/projection.ts'
 import { readModels } from '../../projections/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { commandOf } from './arguments.ts'
-import { CommandFailedError } from './failure.ts'
+import { commandOf } from './terminal/arguments.ts'
+import { CommandFailedError } from './terminal/failure.ts'
 import { withRuntime } from './dependencies.ts'
-import { print, progress, table, type Printing } from './output.ts'
+import { print, progress, table, type Printing } from './terminal/output.ts'
 import { whileProjecting } from './projecting.ts'
 
 const lookEveryMs = 100

@@ -16,11 +16,11 @@ import { readCurrent } from '../../packages/kernel/history.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { to, type PolicyCommand } from '../../packages/kernel/policy.ts'
 import type { Runtime } from '../composition/dependencies.ts'
-import { commandOf, idOf } from './arguments.ts'
+import { commandOf, idOf } from './terminal/arguments.ts'
 import { withRuntime } from './dependencies.ts'
-import { CommandFailedError } from './failure.ts'
+import { CommandFailedError } from './terminal/failure.ts'
 import { intervene } from './intervene.ts'
-import { signed, type Signed } from './signed.ts'
+import { signed, type Signed } from './audit/signed.ts'
 
 /** What support may do to a resource: commands in order, each harmless when repeated. */
 interface Verb<Resource> {

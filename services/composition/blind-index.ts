@@ -1,7 +1,7 @@
 import { blindId, newIndexKey } from '../../infra/secrets/blind-index.ts'
 import { indexKey, indexKeyContext, indexKeyId } from '../../packages/domain/claims/index-key.ts'
 import type { BlindIndex } from '../../packages/kernel/blind-index.ts'
-import type { Executor } from '../../packages/kernel/execute.ts'
+import type { Executor } from '../../packages/kernel/execution/execute.ts'
 import type { NewId, Vault } from '../../packages/kernel/ports.ts'
 
 interface Parts {

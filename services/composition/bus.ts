@@ -6,9 +6,9 @@ import { parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import { keptHistory } from '../../infra/postgres/history/history.ts'
 import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
 import { publicSources } from '../../packages/domain/index.ts'
-import type { EventBus } from '../../packages/kernel/message-ports.ts'
+import type { EventBus } from '../../packages/kernel/ports/messages.ts'
 import type { Runtime } from './dependencies.ts'
-import { tracedBus } from './traced.ts'
+import { tracedBus } from './observing/traced.ts'
 
 /** The bus named by the settings; in-process only where all its users are in this process. */
 export async function openBus(

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigurationError } from '../../infra/configuration.ts'
-import type { Health } from './health.ts'
+import type { Health } from './observing/health.ts'
 
 /**
  * For this long, keep-alive connections are told with each answer that they end; then idle ones are closed.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreAwayError } from '../../packages/kernel/ports.ts'
-import { isAway } from './failures.ts'
+import { isAway } from './observing/failures.ts'
 
 const everyMs = 250
 

@@ -5,7 +5,7 @@ import {
 } from '../../packages/domain/sandbox-clocks/sandbox-clock.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
-import type { MovedClocks } from '../../packages/kernel/moved-clocks.ts'
+import type { MovedClocks } from '../../packages/kernel/time/moved-clocks.ts'
 import { asMerchant, type MerchantOwner, type Owner } from '../../packages/kernel/owner.ts'
 import {
   noStream,
@@ -14,8 +14,8 @@ import {
   type Log,
   type Subscription,
 } from '../../packages/kernel/ports.ts'
-import type { DocumentRow, ReadStore } from '../../packages/kernel/read-ports.ts'
-import { isPassing } from './failures.ts'
+import type { DocumentRow, ReadStore } from '../../packages/kernel/ports/reads.ts'
+import { isPassing } from './observing/failures.ts'
 
 interface Moved {
   readonly aheadMs: number

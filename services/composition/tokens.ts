@@ -15,8 +15,8 @@ import {
   tokenKeysId,
   type TokenKey,
 } from '../../packages/domain/sign-in/token-keys.ts'
-import type { Tokens } from '../../packages/kernel/credential-ports.ts'
-import type { Executor } from '../../packages/kernel/execute.ts'
+import type { Tokens } from '../../packages/kernel/ports/credentials.ts'
+import type { Executor } from '../../packages/kernel/execution/execute.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { Clock, EventStore, NewId, Vault } from '../../packages/kernel/ports.ts'
 

@@ -8,7 +8,7 @@ import { parseStreamName, streamName, type Decider, type Payloads } from '../../
 import { foldStored } from '../../packages/kernel/history.ts'
 import { ownedBy, owns, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import { DamagedStreamError, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
-import { equal, type DocumentRow, type ReadStore } from '../../packages/kernel/read-ports.ts'
+import { equal, type DocumentRow, type ReadStore } from '../../packages/kernel/ports/reads.ts'
 
 export interface ListedEndpoint {
   readonly id: string

@@ -1,8 +1,8 @@
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { PolicyCommand } from '../../packages/kernel/policy.ts'
-import { isPassing } from '../composition/failures.ts'
-import type { Tools } from './process.ts'
+import { isPassing } from '../composition/observing/failures.ts'
+import type { Tools } from './runner/process.ts'
 
 /** Commands to one stream; all or none. */
 type Orders = readonly [PolicyCommand, ...PolicyCommand[]]

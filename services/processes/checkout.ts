@@ -3,10 +3,10 @@ import { paymentIntent } from '../../packages/domain/payment-intents/payment-int
 import { paymentLink } from '../../packages/domain/payment-links/payment-link.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { intentOfAttempt } from '../composition/checkout-attempts.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { intentOfAttempt } from '../composition/books/checkout-attempts.ts'
 import { endIntent } from './end-intent.ts'
-import type { Process, Tools } from './process.ts'
+import type { Process, Tools } from './runner/process.ts'
 
 /** What is under way at the operator may still be paid: it is looked at again after this long. */
 const againMs = 60_000

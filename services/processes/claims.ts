@@ -3,8 +3,8 @@ import type { AnyDecider } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { to, type PolicyCommand } from '../../packages/kernel/policy.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { Process, Tools } from './process.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import type { Process, Tools } from './runner/process.ts'
 
 type Hold = Exclude<Claim, { status: 'free' }>
 

@@ -3,7 +3,7 @@ import { paymentIntent } from '../../packages/domain/payment-intents/payment-int
 import { readState } from '../../packages/kernel/history.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { Tools } from './process.ts'
+import type { Tools } from './runner/process.ts'
 
 /** True when nobody can pay it any more; false while it is under way at the operator, or is paid. */
 export async function endIntent(id: string, owner: MerchantOwner, tools: Tools): Promise<boolean> {

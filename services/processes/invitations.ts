@@ -5,11 +5,11 @@ import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { Mail } from '../../packages/kernel/ports.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { apart } from './apart.ts'
-import { asName, letter, type MailText } from './mail-texts.ts'
-import { post } from './post.ts'
-import type { Process, Tools } from './process.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { apart } from './runner/apart.ts'
+import { asName, letter, type MailText } from './mails/mail-texts.ts'
+import { post } from './mails/post.ts'
+import type { Process, Tools } from './runner/process.ts'
 
 /** Mails invitations, and ends those that nobody has accepted. */
 export const invitationProcess: Process = {

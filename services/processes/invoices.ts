@@ -1,4 +1,4 @@
-import { languageOf } from '../../packages/contract/languages.ts'
+import { languageOf } from '../../packages/contract/locale/languages.ts'
 import { customer } from '../../packages/domain/customers/customer.ts'
 import { invoice } from '../../packages/domain/invoices/invoice.ts'
 import { numberText } from '../../packages/domain/invoices/resource.ts'
@@ -8,11 +8,11 @@ import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { erasedText } from '../../packages/kernel/personal.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { apart } from './apart.ts'
-import { reminderMail } from './reminder-mails.ts'
-import { post } from './post.ts'
-import type { Process, Tools } from './process.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { apart } from './runner/apart.ts'
+import { reminderMail } from './mails/reminder-mails.ts'
+import { post } from './mails/post.ts'
+import type { Process, Tools } from './runner/process.ts'
 
 export const invoiceProcess: Process = {
   timers: { invoice_overdue: markOverdue, invoice_reminder: apart(remind) },

@@ -12,11 +12,11 @@ import { attemptOf, created, type PaymentIntent } from '../../packages/domain/pa
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { RailMethod, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import type { RailMethod, RailRequest, RailState } from '../../packages/kernel/ports/rails.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { Reaction, Tools } from './process.ts'
+import type { Reaction, Tools } from './runner/process.ts'
 import { reconcileRefund, wordOf } from './rail-refund.ts'
 
 const askedEveryMs = 5 * 60_000

@@ -1,6 +1,6 @@
 import type { OperationRow } from '../../packages/domain/payment-intents/operation.ts'
 import { operations } from '../../projections/operations.ts'
-import type { Tools } from './process.ts'
+import type { Tools } from './runner/process.ts'
 
 const waitMs = 1_000
 

@@ -23,14 +23,14 @@ import {
   type PaymentRail,
   type RailCallback,
   type RailState,
-} from '../../packages/kernel/rail-ports.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { NotYetError } from '../composition/failures.ts'
-import { findEntry } from '../composition/journal-entries.ts'
+} from '../../packages/kernel/ports/rails.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { NotYetError } from '../composition/observing/failures.ts'
+import { findEntry } from '../composition/books/journal-entries.ts'
 import { tryOrOpenCase } from './cases.ts'
 import { askLateRefund, askSecondLateRefund, giveBackLatePayment } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
-import type { Process, Reaction, Tools } from './process.ts'
+import type { Process, Reaction, Tools } from './runner/process.ts'
 
 export const paymentIntentProcess: Process = {
   reactions: {

@@ -14,9 +14,9 @@ import {
   RailUnavailableError,
   type PaymentRail,
   type RailState,
-} from '../../packages/kernel/rail-ports.ts'
+} from '../../packages/kernel/ports/rails.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
-import type { Reaction, Tools } from './process.ts'
+import type { Reaction, Tools } from './runner/process.ts'
 
 /** A payout on its way to an operator. */
 export interface Disbursement extends MerchantOwner {

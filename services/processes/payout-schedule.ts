@@ -1,5 +1,5 @@
 import { derivedId } from '../../packages/contract/identity.ts'
-import { choiceOf, requireRail } from '../../packages/contract/rails.ts'
+import { choiceOf, requireRail } from '../../packages/contract/payments/rails.ts'
 import { Refusal, refuse } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
@@ -14,10 +14,10 @@ import { payoutSettings, type PayoutSettings } from '../../packages/domain/payou
 import { agreeTerms, holdFor, type Terms } from '../../packages/domain/payouts/terms.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { isPassing } from '../composition/failures.ts'
-import { placeHold } from '../composition/place-hold.ts'
-import type { Tools } from './process.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { isPassing } from '../composition/observing/failures.ts'
+import { placeHold } from '../composition/books/place-hold.ts'
+import type { Tools } from './runner/process.ts'
 
 /**
  * Pays out a merchant's available balance to the default destination, once per due run: missed ones too, one

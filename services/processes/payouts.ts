@@ -3,11 +3,11 @@ import type { DelayReason } from '../../packages/domain/payouts/events.ts'
 import { payout, requested, type Payout, type RequestedPayout } from '../../packages/domain/payouts/payout.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { RailCallback } from '../../packages/kernel/rail-ports.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import type { RailCallback } from '../../packages/kernel/ports/rails.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import { askAgain, reconcile, report, type Disbursement } from './payout-rail.ts'
 import { payScheduled } from './payout-schedule.ts'
-import type { Process, Reaction, Tools } from './process.ts'
+import type { Process, Reaction, Tools } from './runner/process.ts'
 
 export const payoutProcess: Process = {
   reactions: { PayoutSent: submit, PayoutPaidLate: askAgain },

@@ -5,7 +5,7 @@ import {
   type PaymentRail,
   type RailRequest,
   type RailState,
-} from '../../packages/kernel/rail-ports.ts'
+} from '../../packages/kernel/ports/rails.ts'
 
 export interface Errand {
   readonly request: RailRequest

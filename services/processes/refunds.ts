@@ -14,13 +14,13 @@ import {
 import type { Message } from '../../packages/kernel/decider.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/rail-ports.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import type { RailCallback, RailRequest, RailState } from '../../packages/kernel/ports/rails.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { reportLateRefund } from './late-refunds.ts'
 import { operationOf } from './operations.ts'
-import type { Process, Reaction, Tools } from './process.ts'
+import type { Process, Reaction, Tools } from './runner/process.ts'
 import { reconcileRefund, wordOf } from './rail-refund.ts'
 
 export const refundProcess: Process = {

@@ -6,7 +6,7 @@ import { readState } from '../../packages/kernel/history.ts'
 import type { PlatformOwner } from '../../packages/kernel/owner.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import type { Process, Reaction } from './process.ts'
+import type { Process, Reaction } from './runner/process.ts'
 
 type Requested = RecordedEvent<SignInGuardEvents['SignInLinkRequested'], PlatformOwner>
 

@@ -5,10 +5,10 @@ import {
 } from '../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
 import { meterId, usageMeter, type UsageMeter } from '../../packages/domain/usage/usage-meter.ts'
-import type { Outcome } from '../../packages/kernel/executor-options.ts'
+import type { Outcome } from '../../packages/kernel/execution/options.ts'
 import { to, type PolicyCommand } from '../../packages/kernel/policy.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { Process, Tools } from './process.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import type { Process, Tools } from './runner/process.ts'
 
 export const subscriptionProcess: Process = {
   timers: { subscription_period: renew, subscription_unpaid: markUnpaid },

@@ -2,10 +2,10 @@ import { Refusal } from '../../packages/contract/refusals.ts'
 import { apiKey, apiKeyId } from '../../packages/domain/api-keys/api-key.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import { equal } from '../../packages/kernel/read-ports.ts'
+import { equal } from '../../packages/kernel/ports/reads.ts'
 import { securityEvents } from '../../projections/security-events.ts'
-import { NotYetError } from '../composition/failures.ts'
-import type { Process, Reaction } from './process.ts'
+import { NotYetError } from '../composition/observing/failures.ts'
+import type { Process, Reaction } from './runner/process.ts'
 
 const waitMs = 1_000
 const pageSize = 100

@@ -3,8 +3,8 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { parseStreamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import type { Process, Tools } from './process.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import type { Process, Tools } from './runner/process.ts'
 
 /** Money that was held for a request that came to nothing, or that lost a race against another one. */
 export const holdProcess: Process = { timers: { hold_unclaimed: giveBackUnclaimed } }

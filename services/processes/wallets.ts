@@ -1,12 +1,12 @@
-import { markets, paymentCurrencies } from '../../packages/contract/catalog.ts'
+import { markets, paymentCurrencies } from '../../packages/contract/payments/catalog.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { walletTopup } from '../../packages/domain/wallets/topup.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { to } from '../../packages/kernel/policy.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { intentOfTopup } from '../composition/wallet-topups.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { intentOfTopup } from '../composition/books/wallet-topups.ts'
 import { endIntent } from './end-intent.ts'
-import type { Process, Tools } from './process.ts'
+import type { Process, Tools } from './runner/process.ts'
 
 /** What is under way at the operator may still be paid: it is looked at again after this long. */
 const againMs = 60_000

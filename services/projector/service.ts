@@ -4,8 +4,8 @@ import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
-import { tracedBatches } from '../composition/traced.ts'
-import { watchIdleReaders } from './idle-readers.ts'
+import { tracedBatches } from '../composition/observing/traced.ts'
+import { watchIdleReaders } from './overdue-readers.ts'
 import { startProjector } from './main.ts'
 
 /** Keeps the read models while this process leads, and stands by while another does. */

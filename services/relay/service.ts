@@ -1,4 +1,4 @@
-import type { EventBus } from '../../packages/kernel/message-ports.ts'
+import type { EventBus } from '../../packages/kernel/ports/messages.ts'
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'

@@ -6,7 +6,7 @@ import {
   type WebhookEndpointCommands,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
-import type { Executor } from '../../packages/kernel/execute.ts'
+import type { Executor } from '../../packages/kernel/execution/execute.ts'
 import {
   MailDeferredError,
   MailRefusedError,

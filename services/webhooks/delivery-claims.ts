@@ -1,5 +1,5 @@
 import type { Deliveries, Delivery, NewDelivery } from '../../infra/postgres/webhooks/deliveries.ts'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import { ownerText } from '../../packages/kernel/owner.ts'
 import type { Clock, Log, NewId } from '../../packages/kernel/ports.ts'
 import type { Completions } from './completions.ts'

@@ -3,7 +3,7 @@ import { publicId } from '../../packages/contract/identity.ts'
 import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { ownerText, ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { Clock, EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
-import type { ReadStore } from '../../packages/kernel/read-ports.ts'
+import type { ReadStore } from '../../packages/kernel/ports/reads.ts'
 import {
   enabledEndpoints,
   endpointEventsAfter,

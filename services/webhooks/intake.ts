@@ -1,6 +1,6 @@
-import { matches } from '../../packages/contract/webhook-types.ts'
+import { matches } from '../../packages/contract/webhooks/webhook-types.ts'
 import { webhookEndpoint } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import { ownerText, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { ListedEndpoint } from '../composition/webhook-endpoints.ts'
 import type { Directory } from './directory.ts'

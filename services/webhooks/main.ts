@@ -2,8 +2,8 @@ import type { Egress } from '../../infra/http/egress.ts'
 import type { Attempted, Deliveries, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
 import type { Replays } from '../../infra/postgres/webhooks/replays.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
-import type { Executor } from '../../packages/kernel/execute.ts'
-import type { EventBus, PublicEvent, PublicEvents } from '../../packages/kernel/message-ports.ts'
+import type { Executor } from '../../packages/kernel/execution/execute.ts'
+import type { EventBus, PublicEvent, PublicEvents } from '../../packages/kernel/ports/messages.ts'
 import type {
   Clock,
   EventStore,
@@ -13,8 +13,8 @@ import type {
   Subscription,
   Vault,
 } from '../../packages/kernel/ports.ts'
-import type { Tracing } from '../../packages/kernel/trace-ports.ts'
-import type { ReadStore } from '../../packages/kernel/read-ports.ts'
+import type { Tracing } from '../../packages/kernel/ports/traces.ts'
+import type { ReadStore } from '../../packages/kernel/ports/reads.ts'
 import { attempt } from './attempt.ts'
 import { tracedAttempt } from './traced-attempt.ts'
 import { Completions } from './completions.ts'

@@ -1,5 +1,5 @@
 import type { Attempted, Delivery } from '../../infra/postgres/webhooks/deliveries.ts'
-import type { Tracing } from '../../packages/kernel/trace-ports.ts'
+import type { Tracing } from '../../packages/kernel/ports/traces.ts'
 import { attempt, type AttemptTools } from './attempt.ts'
 
 /**

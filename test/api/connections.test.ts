@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import express from 'express'
 import t from 'tap'
-import { Problem } from '../../packages/contract/problem.ts'
+import { Problem } from '../../packages/contract/refusals/problem.ts'
 import { defaultClientTimeouts, serverOf } from '../../services/api/http/server.ts'
 import { startApi } from '../../services/api/main.ts'
 import { eventually } from '../support/eventually.ts'
-import { schemaFaults } from '../support/schema-faults.ts'
+import { schemaFaults } from '../support/schemas/schema-faults.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService

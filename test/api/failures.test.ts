@@ -7,8 +7,8 @@ import {
   StoreAwayError,
   StoreOverloadedError,
 } from '../../packages/kernel/ports.ts'
-import { RailTimeoutError, RailUnavailableError } from '../../packages/kernel/rail-ports.ts'
-import { ReadTimeoutError, ShareExhaustedError } from '../../packages/kernel/read-ports.ts'
+import { RailTimeoutError, RailUnavailableError } from '../../packages/kernel/ports/rails.ts'
+import { ReadTimeoutError, ShareExhaustedError } from '../../packages/kernel/ports/reads.ts'
 import { startApi } from '../../services/api/main.ts'
 import { lawOver } from '../support/law.ts'
 import { startService } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Health } from '../../services/composition/health.ts'
+import { Health } from '../../services/composition/observing/health.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
 

@@ -3,7 +3,7 @@ import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
-import { newUser } from '../support/sign-in.ts'
+import { newUser } from '../support/identities/sign-in.ts'
 import { startService, type CallOptions, type TestService } from '../support/service.ts'
 
 let service: TestService

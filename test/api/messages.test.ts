@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { credentialsOf } from '../../packages/contract/callers.ts'
+import { credentialsOf } from '../../packages/contract/access/callers.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'

@@ -6,7 +6,7 @@ import { routes } from '../../services/api/routes/index.ts'
 import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { issueKey } from '../support/credentials.ts'
-import { orange } from '../support/payments.ts'
+import { orange } from '../support/payments/payments.ts'
 import { clientOf, startService, type MerchantClient, type TestService } from '../support/service.ts'
 
 const order = { amount: 5_000, currency: 'XOF', transaction_country: 'SN' }

@@ -4,7 +4,7 @@ import type { AnyRoute, Dependencies } from '../../packages/contract/routes.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { askRow, envelopeFor, openFamilies } from '../support/families.ts'
 import { lawOver } from '../support/law.ts'
-import { shelf, shelfBook, shelfBooks, shelfRows, shelves } from '../support/shelves.ts'
+import { shelf, shelfBook, shelfBooks, shelfRows, shelves } from '../support/commerce/shelves.ts'
 
 let dependencies: Dependencies
 let owner: MerchantOwner

@@ -4,12 +4,12 @@ import { created, lateRefundIdOf } from '../../packages/domain/payment-intents/s
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { readState, recordedEvent } from '../../packages/kernel/history.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import type { RailState } from '../../packages/kernel/ports/rails.ts'
 import { cases } from '../../projections/cases.ts'
 import { paymentIntentProcess } from '../../services/processes/payment-intents.ts'
-import { toolsOf } from '../../services/processes/main.ts'
+import { toolsOf } from '../../services/processes/runner/main.ts'
 import { eventually } from '../support/eventually.ts'
-import { failed, returned, ScriptedRail, succeeded } from '../support/scripted-rail.ts'
+import { failed, returned, ScriptedRail, succeeded } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const provider = new ScriptedRail()

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { identity, publicId } from '../../packages/contract/identity.ts'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import type { RailState } from '../../packages/kernel/ports/rails.ts'
 import { cases } from '../../projections/cases.ts'
 import { ikw, jsonOf, settingsOf, type Row } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const operator = new ScriptedRail()

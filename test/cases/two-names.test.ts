@@ -2,9 +2,9 @@ import t from 'tap'
 import { derivedId, identity, publicId } from '../../packages/contract/identity.ts'
 import { lateRefundIdOf } from '../../packages/domain/payment-intents/state.ts'
 import { ikw, settingsOf } from '../support/cli.ts'
-import { LatePayments, type Late } from '../support/late-payments.ts'
-import { orange } from '../support/payments.ts'
-import { failed, returned, ScriptedRail, succeeded } from '../support/scripted-rail.ts'
+import { LatePayments, type Late } from '../support/ledger/late-payments.ts'
+import { orange } from '../support/payments/payments.ts'
+import { failed, returned, ScriptedRail, succeeded } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const provider = new ScriptedRail()

@@ -6,13 +6,13 @@ import {
 } from '../../packages/domain/challenges/challenge.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { routes } from '../../services/api/routes/index.ts'
-import { startServiceWithGoogle } from '../support/google.ts'
-import { ownerSession } from '../support/identity-samples.ts'
+import { startServiceWithGoogle } from '../support/identities/google.ts'
+import { ownerSession } from '../support/identities/identity-samples.ts'
 import { lawOver } from '../support/law.ts'
-import { withPasskey } from '../support/passkey-samples.ts'
-import { withTotp } from '../support/second-factors.ts'
+import { withPasskey } from '../support/identities/passkey-samples.ts'
+import { withTotp } from '../support/identities/second-factors.ts'
 import type { Answer, TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/sign-in.ts'
+import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 interface Guarded {
   readonly purpose: ChallengePurpose

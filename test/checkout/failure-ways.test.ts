@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { testConservation } from '../support/billing-laws.ts'
-import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/browser.ts'
-import { answerPayment, openSession } from '../support/checkout.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
+import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/pages/browser.ts'
+import { answerPayment, openSession } from '../support/commerce/checkout.ts'
 import {
   askedOperation,
   goesOn,
@@ -11,9 +11,9 @@ import {
   intentOf,
   pressPay,
   type Walk,
-} from '../support/hosted-ways.ts'
+} from '../support/pages/hosted-ways.ts'
 import { lawOver } from '../support/law.ts'
-import { startPublicService } from '../support/public-service.ts'
+import { startPublicService } from '../support/processes/public-service.ts'
 import type { TestService } from '../support/service.ts'
 
 let service: TestService

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { pictures } from '../../packages/domain/branding/examples.ts'
-import { testConservation } from '../support/billing-laws.ts'
-import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/browser.ts'
-import { hostedVisitors, hostedWays } from '../support/hosted-ways.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
+import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/pages/browser.ts'
+import { hostedVisitors, hostedWays } from '../support/pages/hosted-ways.ts'
 import { lawOver } from '../support/law.ts'
-import { bytesOf, faultsInOtherGuises, keyboardFaults, paintCauses } from '../support/page-laws.ts'
-import { startPublicService } from '../support/public-service.ts'
+import { bytesOf, faultsInOtherGuises, keyboardFaults, paintCauses } from '../support/pages/page-laws.ts'
+import { startPublicService } from '../support/processes/public-service.ts'
 import type { TestService } from '../support/service.ts'
 
 let service: TestService

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { testConservation } from '../support/billing-laws.ts'
-import { answerPayment, byPhone, openSession, waiting } from '../support/checkout.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
+import { answerPayment, byPhone, openSession, waiting } from '../support/commerce/checkout.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { testConservation } from '../support/billing-laws.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
 import {
   accessibilityFaults,
   firstPaintMs,
@@ -8,9 +8,9 @@ import {
   scrollsSideways,
   visitor,
   type Visitor,
-} from '../support/browser.ts'
-import { openSession } from '../support/checkout.ts'
-import { startPublicService } from '../support/public-service.ts'
+} from '../support/pages/browser.ts'
+import { openSession } from '../support/commerce/checkout.ts'
+import { startPublicService } from '../support/processes/public-service.ts'
 import type { TestService } from '../support/service.ts'
 
 let service: TestService

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { marketOf, operators, type OperatorCode } from '../../packages/contract/catalog.ts'
-import { openSession } from '../support/checkout.ts'
+import { marketOf, operators, type OperatorCode } from '../../packages/contract/payments/catalog.ts'
+import { openSession } from '../support/commerce/checkout.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 

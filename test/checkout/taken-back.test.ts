@@ -1,10 +1,10 @@
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
-import { testConservation } from '../support/billing-laws.ts'
-import { byPhone } from '../support/checkout.ts'
+import type { RailState } from '../../packages/kernel/ports/rails.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
+import { byPhone } from '../support/commerce/checkout.ts'
 import { eventually } from '../support/eventually.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const provider = new ScriptedRail()

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { byPhone } from '../support/checkout.ts'
-import { hostedWays } from '../support/hosted-ways.ts'
+import { byPhone } from '../support/commerce/checkout.ts'
+import { hostedWays } from '../support/pages/hosted-ways.ts'
 import { lawOver } from '../support/law.ts'
-import { startPublicService } from '../support/public-service.ts'
+import { startPublicService } from '../support/processes/public-service.ts'
 import type { TestService } from '../support/service.ts'
 
 let service: TestService

@@ -6,18 +6,18 @@ import { claim, claimedName, type Claim } from '../../packages/domain/claims/cla
 import { readState } from '../../packages/kernel/history.ts'
 import { claiming } from '../../services/composition/claiming.ts'
 import { deciders } from '../../packages/domain/index.ts'
-import { Sealed } from '../../services/cli/sealed.ts'
+import { Sealed } from '../../services/cli/stores/sealed.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
 import { claimProcess } from '../../services/processes/claims.ts'
-import { startProcesses } from '../../services/processes/main.ts'
-import { startTimers } from '../../services/processes/timers.ts'
+import { startProcesses } from '../../services/processes/runner/main.ts'
+import { startTimers } from '../../services/processes/runner/timers.ts'
 import { runProjector } from '../../services/projector/service.ts'
-import { Script } from '../support/child-process.ts'
+import { Script } from '../support/processes/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { scenarios } from '../support/scenarios.ts'
-import { seller, sellerTaker, type Seller } from '../support/sellers.ts'
+import { seller, sellerTaker, type Seller } from '../support/commerce/sellers.ts'
 
 const merchant = v7()
 const hourMs = 3_600_000

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ikw, jsonOf } from '../support/cli.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 interface Saved {

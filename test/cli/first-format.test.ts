@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ikw } from '../support/cli.ts'
 import { lawOver } from '../support/law.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 

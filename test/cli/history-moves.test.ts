@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { ikw, type Settings } from '../support/cli.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 /** A server of its own, unless one is given: an empty one. */

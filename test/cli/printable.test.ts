@@ -1,6 +1,6 @@
 import t from 'tap'
-import { printable, printableLines } from '../../services/cli/printable.ts'
-import { table } from '../../services/cli/output.ts'
+import { printable, printableLines } from '../../services/cli/terminal/printable.ts'
+import { table } from '../../services/cli/terminal/output.ts'
 import { openCommandLine } from '../support/cli.ts'
 import { lawOver } from '../support/law.ts'
 import { fc } from '../support/properties.ts'

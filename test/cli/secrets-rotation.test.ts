@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { ikw, jsonOf, type Settings } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 interface KeyUse {

@@ -9,8 +9,8 @@ import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
-import { killPostgres } from '../support/postmaster.ts'
-import { serviceProcess } from '../support/service-process.ts'
+import { killPostgres } from '../support/processes/postmaster.ts'
+import { serviceProcess } from '../support/processes/service-process.ts'
 import type { Answer, MerchantClient } from '../support/service.ts'
 
 /** Where the service itself keeps them, for their owner alone. */

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import type { RailState } from '../../packages/kernel/ports/rails.ts'
 import { ikw, jsonOf, settingsOf, type Row, type Run } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { signIn } from '../support/sign-in.ts'
-import { linkToken } from '../support/users.ts'
+import { signIn } from '../support/identities/sign-in.ts'
+import { linkToken } from '../support/identities/users.ts'
 
 /** Orange answers as the test says; the command line has the simulated operators. */
 const operator = new ScriptedRail()

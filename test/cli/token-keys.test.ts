@@ -3,7 +3,7 @@ import t from 'tap'
 import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
-import { newUser, signIn } from '../support/sign-in.ts'
+import { newUser, signIn } from '../support/identities/sign-in.ts'
 
 interface Shown {
   readonly id: string

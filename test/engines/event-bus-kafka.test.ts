@@ -15,11 +15,11 @@ import {
   newGroup,
   publicEvent,
   publish,
-} from '../support/event-bus-suite.ts'
-import { killBroker } from '../support/broker-process.ts'
-import { testCertificate } from '../support/certificate.ts'
+} from '../support/event-store/event-bus-suite.ts'
+import { killBroker } from '../support/processes/broker-process.ts'
+import { testCertificate } from '../support/network/certificate.ts'
 import { eventually } from '../support/eventually.ts'
-import { committed, deleteMessages, startTestBroker, testBroker } from '../support/kafka.ts'
+import { committed, deleteMessages, startTestBroker, testBroker } from '../support/event-store/kafka.ts'
 import { brokerJars } from '../support/root.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { allHappened, webhookFixture } from '../support/webhooks.ts'

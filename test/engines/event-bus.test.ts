@@ -1,6 +1,6 @@
 import t from 'tap'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
-import { eventBusSuite } from '../support/event-bus-suite.ts'
+import { eventBusSuite } from '../support/event-store/event-bus-suite.ts'
 
 eventBusSuite(t, {
   open: async (t) => {

@@ -3,9 +3,9 @@ import t, { type Test } from 'tap'
 import { RevisionCache } from '../../infra/event-store/embedded/revision-cache.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { noStream, type Appended, type EventStore, type NewEvent } from '../../packages/kernel/ports.ts'
-import { Script } from '../support/child-process.ts'
+import { Script } from '../support/processes/child-process.ts'
 import { eventually } from '../support/eventually.ts'
-import { LossyProxy } from '../support/lossy-proxy.ts'
+import { LossyProxy } from '../support/network/lossy-proxy.ts'
 import {
   Follower,
   ids,
@@ -14,7 +14,7 @@ import {
   newEvent,
   newEvents,
   newStream,
-} from '../support/event-store-samples.ts'
+} from '../support/event-store/event-store-samples.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 async function openStore(t: Test, waitingMax?: number) {

@@ -10,10 +10,10 @@ import {
   newCategory,
   newEvents,
   newStream,
-} from '../support/event-store-samples.ts'
+} from '../support/event-store/event-store-samples.ts'
 import { cutOffLive } from '../support/eventstoredb-peer/failures.ts'
 import type { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { appendUntilKnown, newGate, peerAndStore } from '../support/eventstoredb.ts'
+import { appendUntilKnown, newGate, peerAndStore } from '../support/event-store/eventstoredb.ts'
 
 const interruptions: Record<string, (peer: EventStoreDbPeer) => void> = {
   'the server ends a subscription': (peer) => peer.endSubscriptions(),

@@ -2,10 +2,17 @@ import { Metadata, status } from '@grpc/grpc-js'
 import t from 'tap'
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
-import { Follower, ids, newCategory, newEvent, newEvents, newStream } from '../support/event-store-samples.ts'
-import { eventStoreSuite } from '../support/event-store-suite.ts'
+import {
+  Follower,
+  ids,
+  newCategory,
+  newEvent,
+  newEvents,
+  newStream,
+} from '../support/event-store/event-store-samples.ts'
+import { eventStoreSuite } from '../support/event-store/event-store-suite.ts'
 import type { AppendFault } from '../support/eventstoredb-peer/peer.ts'
-import { appendUntilKnown, newGate, peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
+import { appendUntilKnown, newGate, peerAndStore, untilItWorks } from '../support/event-store/eventstoredb.ts'
 import { lawOver } from '../support/law.ts'
 
 eventStoreSuite('the event store on EventStoreDB', async (t) => (await peerAndStore(t)).store)

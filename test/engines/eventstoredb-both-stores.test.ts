@@ -3,10 +3,15 @@ import t from 'tap'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream, type EventStore } from '../../packages/kernel/ports.ts'
-import { Follower, newEvents, newStream } from '../support/event-store-samples.ts'
+import { Follower, newEvents, newStream } from '../support/event-store/event-store-samples.ts'
 import type { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { peerAndStore } from '../support/eventstoredb.ts'
-import { foreignEvents, foreignShapes, writeForeign, type ForeignShape } from '../support/foreign-events.ts'
+import { peerAndStore } from '../support/event-store/eventstoredb.ts'
+import {
+  foreignEvents,
+  foreignShapes,
+  writeForeign,
+  type ForeignShape,
+} from '../support/event-store/foreign-events.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { fc } from '../support/properties.ts'
 

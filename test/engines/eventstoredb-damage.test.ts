@@ -6,7 +6,7 @@ import { ikw } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { clientOf, type Answer, type MerchantClient } from '../support/service.ts'
 

@@ -3,11 +3,18 @@ import t from 'tap'
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { openEventStoreDbTarget } from '../../infra/event-store/eventstoredb/target.ts'
 import { noStream, type NewEvent, type StoredEvent } from '../../packages/kernel/ports.ts'
-import { Follower, ids, newEvent, newEvents, newMetadata, newStream } from '../support/event-store-samples.ts'
+import {
+  Follower,
+  ids,
+  newEvent,
+  newEvents,
+  newMetadata,
+  newStream,
+} from '../support/event-store/event-store-samples.ts'
 import type { ProposedRecord } from '../support/eventstoredb-peer/append-rules.ts'
 import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { peerAndStore } from '../support/eventstoredb.ts'
+import { peerAndStore } from '../support/event-store/eventstoredb.ts'
 import { lawOver } from '../support/law.ts'
 
 const category = 'payout'

@@ -2,11 +2,16 @@ import t, { type Test } from 'tap'
 import { ikw, jsonOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { foreignEvents, foreignShapes, writeForeign, type ForeignShape } from '../support/foreign-events.ts'
+import {
+  foreignEvents,
+  foreignShapes,
+  writeForeign,
+  type ForeignShape,
+} from '../support/event-store/foreign-events.ts'
 import { lawOver } from '../support/law.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { startTwoApis } from '../support/two-apis.ts'
+import { startTwoApis } from '../support/processes/two-apis.ts'
 
 const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
 const order = { amount: 5_000, currency: 'XOF', destination }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream, type StoredEvent } from '../../packages/kernel/ports.ts'
-import { nodeArguments } from '../support/child-process.ts'
+import { nodeArguments } from '../support/processes/child-process.ts'
 import {
   Follower,
   ids,
@@ -11,7 +11,7 @@ import {
   newCategory,
   newEvents,
   newStream,
-} from '../support/event-store-samples.ts'
+} from '../support/event-store/event-store-samples.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 

@@ -2,16 +2,21 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { openEventStoreDbTarget } from '../../infra/event-store/eventstoredb/target.ts'
-import { RevisionOffsets } from '../../infra/event-store/eventstoredb/revision-offsets.ts'
+import { RevisionOffsets } from '../../infra/event-store/eventstoredb/streams/revision-offsets.ts'
 import { copyHistory } from '../../infra/history/copy.ts'
 import { historyOf } from '../../infra/history/store-pages.ts'
 import { noStream, type EventStore } from '../../packages/kernel/ports.ts'
 import { ownStreams } from '../../services/composition/own-streams.ts'
-import { Follower, ids, misplaced, newEvents, newStream } from '../support/event-store-samples.ts'
+import { Follower, ids, misplaced, newEvents, newStream } from '../support/event-store/event-store-samples.ts'
 import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { appendUntilKnown, peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
-import { foreignEvents, foreignShapes, writeForeign, type ForeignShape } from '../support/foreign-events.ts'
+import { appendUntilKnown, peerAndStore, untilItWorks } from '../support/event-store/eventstoredb.ts'
+import {
+  foreignEvents,
+  foreignShapes,
+  writeForeign,
+  type ForeignShape,
+} from '../support/event-store/foreign-events.ts'
 import { lawOver } from '../support/law.ts'
 
 const conflict = { name: 'VersionConflictError' }

@@ -3,10 +3,10 @@ import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
-import { newMetadata } from '../support/event-store-samples.ts'
+import { newMetadata } from '../support/event-store/event-store-samples.ts'
 import { eventually } from '../support/eventually.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 const types = ['Greeting', 'constructor', '__proto__', 'PayoutPaid', 'PayoutRequested', 'EntryPosted']

@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
-import { isPassing } from '../../services/composition/failures.ts'
+import { isPassing } from '../../services/composition/observing/failures.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
-import { newCategory, newEvents, newStream } from '../support/event-store-samples.ts'
+import { newCategory, newEvents, newStream } from '../support/event-store/event-store-samples.ts'
 import type { AppendFault } from '../support/eventstoredb-peer/peer.ts'
-import { peerAndStore } from '../support/eventstoredb.ts'
+import { peerAndStore } from '../support/event-store/eventstoredb.ts'
 
 const { INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED } = status
 

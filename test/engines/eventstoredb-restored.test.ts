@@ -4,13 +4,19 @@ import { openEventStoreDb } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { firstMerchant } from '../../services/composition/first-merchant.ts'
-import { Follower, ids, newCategory, newEvents, newStream } from '../support/event-store-samples.ts'
+import {
+  Follower,
+  ids,
+  newCategory,
+  newEvents,
+  newStream,
+} from '../support/event-store/event-store-samples.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { appendUntilKnown } from '../support/eventstoredb.ts'
+import { appendUntilKnown } from '../support/event-store/eventstoredb.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-import { ServiceApart } from '../support/service-apart.ts'
+import { ServiceApart } from '../support/processes/service-apart.ts'
 
 const wentBack = {
   name: 'LogWentBackError',

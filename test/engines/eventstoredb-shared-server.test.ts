@@ -5,7 +5,7 @@ import { ikw } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import type { ProposedRecord } from '../support/eventstoredb-peer/append-rules.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
-import { MovingMerchant } from '../support/movable-service.ts'
+import { MovingMerchant } from '../support/processes/movable-service.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 const peer = await EventStoreDbPeer.start()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { noStream } from '../../packages/kernel/ports.ts'
-import { newCategory, newEvents, newStream } from '../support/event-store-samples.ts'
-import { peerAndStore, untilItWorks } from '../support/eventstoredb.ts'
+import { newCategory, newEvents, newStream } from '../support/event-store/event-store-samples.ts'
+import { peerAndStore, untilItWorks } from '../support/event-store/eventstoredb.ts'
 
 const requests = 100
 /** The look at what this process has seen, and at the metadata of one stream twice. */

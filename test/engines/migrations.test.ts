@@ -5,7 +5,7 @@ import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
-import { newEvents } from '../support/event-store-samples.ts'
+import { newEvents } from '../support/event-store/event-store-samples.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 t.test('processes that start at once migrate once, also after one was killed while it did', async (t) => {

@@ -15,7 +15,7 @@ import t from 'tap'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { restoreSymlinks } from '../../infra/postgres/server/binaries.ts'
 import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
-import { Script } from '../support/child-process.ts'
+import { Script } from '../support/processes/child-process.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 const directory = temporaryDirectory(t)

@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import { laws as lawsOfTheLog } from '../support/checker.ts'
+import { laws as lawsOfTheLog } from '../support/load/checker.ts'
 import type { HistoryEngine } from './engines.ts'
 import { laws, type Law } from './laws.ts'
-import type { Asked } from '../support/load.ts'
+import type { Asked } from '../support/load/load.ts'
 import type { Received } from './sink.ts'
 import type { Hook } from './world.ts'
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { eventually } from '../support/eventually.ts'
-import type { ServiceApart } from '../support/service-apart.ts'
+import type { ServiceApart } from '../support/processes/service-apart.ts'
 import { led, services, type Service } from './fleet.ts'
 import type { FaultyProxy } from './proxy.ts'
 import type { World } from './world.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../support/eventually.ts'
-import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
-import { Ends, type Ending } from '../support/ending.ts'
+import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
+import { Ends, type Ending } from '../support/processes/ending.ts'
 
 export const led = ['projector', 'processes', 'relay'] as const
 export const services = ['api', ...led, 'webhooks'] as const

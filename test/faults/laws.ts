@@ -60,7 +60,7 @@ const shownStatus = (table: string, category: string, begun: string) => `
   ) logged full join read.${table} shown using (id)
   where logged.status is distinct from shown.status`
 
-/** Beside those of `test/support/checker.ts`: what must be true of what everybody else has seen. */
+/** Beside those of `test/support/load/checker.ts`: what must be true of what everybody else has seen. */
 export const laws: Readonly<Record<string, Law>> = {
   'an acknowledged payout is in the log as it was asked for': {
     kind: 'lost',

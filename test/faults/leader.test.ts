@@ -1,8 +1,8 @@
 import t from 'tap'
 import { openEventStoreDb as openStore } from '../../infra/event-store/eventstoredb/store.ts'
 import { noStream } from '../../packages/kernel/ports.ts'
-import { newCategory, newEvents, newStream } from '../support/event-store-samples.ts'
-import { untilItWorks } from '../support/eventstoredb.ts'
+import { newCategory, newEvents, newStream } from '../support/event-store/event-store-samples.ts'
+import { untilItWorks } from '../support/event-store/eventstoredb.ts'
 import { openEventStoreDb } from './engines.ts'
 
 const turns = 3

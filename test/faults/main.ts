@@ -1,5 +1,5 @@
 import { seeded } from '../support/random.ts'
-import { Ends } from '../support/ending.ts'
+import { Ends } from '../support/processes/ending.ts'
 import {
   brokerKilled,
   calm,

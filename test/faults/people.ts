@@ -1,10 +1,10 @@
 import { readConfiguration } from '../../infra/configuration.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
-import type { Ending } from '../support/ending.ts'
+import type { Ending } from '../support/processes/ending.ts'
 import { eventually } from '../support/eventually.ts'
-import { claimsLeftHeld, People, type Client } from '../support/people.ts'
+import { claimsLeftHeld, People, type Client } from '../support/identities/people.ts'
 import type { Answer, CallOptions } from '../support/service.ts'
-import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
+import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
 import { openPostgres, scratch } from './engines.ts'
 
 export interface Lived {

@@ -8,7 +8,7 @@ import {
   type Socket,
 } from 'node:net'
 import { eventually } from '../support/eventually.ts'
-import type { Ending } from '../support/ending.ts'
+import type { Ending } from '../support/processes/ending.ts'
 
 export interface Delays {
   readonly toServerMs: number

@@ -1,5 +1,5 @@
 import { seeded } from '../support/random.ts'
-import { Ends } from '../support/ending.ts'
+import { Ends } from '../support/processes/ending.ts'
 import { violations, type Stage, type Violation } from './evidence.ts'
 import type { Fault } from './faults.ts'
 import { settle } from './settling.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Ending } from '../support/ending.ts'
+import type { Ending } from '../support/processes/ending.ts'
 
 /** One webhook as it arrived. */
 export interface Received {

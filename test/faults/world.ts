@@ -5,9 +5,9 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { openRuntime, type Runtime } from '../../services/composition/dependencies.ts'
-import { ServiceApart } from '../support/service-apart.ts'
+import { ServiceApart } from '../support/processes/service-apart.ts'
 import { watchLeaders } from './audit.ts'
-import type { Ending } from '../support/ending.ts'
+import type { Ending } from '../support/processes/ending.ts'
 import {
   openBroker,
   openEventStoreDb,
@@ -18,8 +18,8 @@ import {
   type PostgresEngine,
 } from './engines.ts'
 import { Fleet, type FleetOptions } from './fleet.ts'
-import { quickRecipients } from '../support/load-requests.ts'
-import { Load, type LoadMerchant } from '../support/load.ts'
+import { quickRecipients } from '../support/load/load-requests.ts'
+import { Load, type LoadMerchant } from '../support/load/load.ts'
 import { Prober } from './prober.ts'
 import { FaultyProxy } from './proxy.ts'
 import { openSink, type Sink } from './sink.ts'

@@ -5,7 +5,7 @@ import {
   type FeeQuestion,
   type FeeQuote,
   type Tariff,
-} from '../../packages/contract/fees.ts'
+} from '../../packages/contract/payments/fees.ts'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import { amountMinorMax } from '../../packages/contract/vocabulary.ts'
 import { fc } from '../support/properties.ts'

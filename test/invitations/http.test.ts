@@ -4,11 +4,11 @@ import { invitation as invitations, invitationName } from '../../packages/domain
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
-import { invitationToken } from '../support/identity-samples.ts'
-import { mailedToken, mailsTo } from '../support/mails.ts'
-import { withTotp } from '../support/second-factors.ts'
+import { invitationToken } from '../support/identities/identity-samples.ts'
+import { mailedToken, mailsTo } from '../support/identities/mails.ts'
+import { withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { goodPassword, newUser, signedIn, signIn, type SignedIn } from '../support/sign-in.ts'
+import { goodPassword, newUser, signedIn, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const team = '/api/v1/merchant/team'
 const open = { key: '' }

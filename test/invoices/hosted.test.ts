@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { createCustomer } from '../support/billing.ts'
-import { answerPayment } from '../support/checkout.ts'
-import { testConservation } from '../support/billing-laws.ts'
+import { createCustomer } from '../support/commerce/billing.ts'
+import { answerPayment } from '../support/commerce/checkout.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { time } from '../../services/api/pages/money.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { openPortal } from '../support/subscriber.ts'
-import { topUp } from '../support/wallets.ts'
+import { topUp } from '../support/commerce/wallets.ts'
 
 let service: TestService
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { invoiceNumbers, type InvoiceNumbers } from '../../packages/domain/invoices/numbers.ts'
 import { decide, evolve } from '../../packages/kernel/decider.ts'
-import { aheadMax } from '../../packages/kernel/taken-once.ts'
+import { aheadMax } from '../../packages/kernel/execution/taken-once.ts'
 import { fc } from '../support/properties.ts'
 import { context, stampOf } from '../support/scenarios.ts'
 

@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
-import { createCustomer, passDays, subscribe } from '../support/billing.ts'
-import { waiting } from '../support/checkout.ts'
-import { testConservation } from '../support/billing-laws.ts'
+import type { RailState } from '../../packages/kernel/ports/rails.ts'
+import { createCustomer, passDays, subscribe } from '../support/commerce/billing.ts'
+import { waiting } from '../support/commerce/checkout.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { openPortal } from '../support/subscriber.ts'
-import { askForTopup } from '../support/wallets.ts'
+import { askForTopup } from '../support/commerce/wallets.ts'
 
 const provider = new ScriptedRail()
 let service: TestService

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { dayOf, monthOf } from '../../packages/kernel/calendar.ts'
-import { timeZoneOf } from '../../packages/contract/time-zones.ts'
+import { dayOf, monthOf } from '../../packages/kernel/time/calendar.ts'
+import { timeZoneOf } from '../../packages/contract/locale/time-zones.ts'
 
 t.test('days and months are those of the place', (t) => {
   t.same(monthOf('2026-10', timeZoneOf('SN')), {

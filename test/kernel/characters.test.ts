@@ -1,5 +1,5 @@
 import t from 'tap'
-import { firstCharacters, lastCharacters } from '../../packages/contract/characters.ts'
+import { firstCharacters, lastCharacters } from '../../packages/contract/locale/characters.ts'
 import { fc } from '../support/properties.ts'
 
 t.test('text is cut between characters', async (t) => {

@@ -11,7 +11,7 @@ import {
 } from '../../packages/kernel/ports.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { snapshotOf } from '../../packages/kernel/history.ts'
-import { envelope, hold, id, openLog, topUp } from '../support/shared-log.ts'
+import { envelope, hold, id, openLog, topUp } from '../support/event-store/shared-log.ts'
 
 t.test('a process refuses by what the stream says now, not by what it remembers', async (t) => {
   const { process } = openLog()

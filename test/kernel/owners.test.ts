@@ -7,7 +7,7 @@ import { keyedId } from '../../services/api/kinds/idempotency.ts'
 import { eventually } from '../support/eventually.ts'
 import { askRow, envelopeFor, openFamilies } from '../support/families.ts'
 import { lawOver } from '../support/law.ts'
-import { notebookOf, notebookTimers } from '../support/notebook.ts'
+import { notebookOf, notebookTimers } from '../support/load/notebook.ts'
 
 const ownerKinds: readonly OwnerKind[] = ['merchant', 'organization', 'user', 'platform']
 const notebooks = new Map(ownerKinds.map((kind) => [kind, notebookOf(kind)]))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RecentlyUsed } from '../../packages/kernel/recently-used.ts'
+import { RecentlyUsed } from '../../packages/kernel/execution/recently-used.ts'
 import { lawOver } from '../support/law.ts'
 
 const names = (count: number) => Array.from({ length: count }, (_, number) => `name ${number}`)

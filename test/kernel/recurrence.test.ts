@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextRun, runsBetween, type Recurrence } from '../../packages/kernel/recurrence.ts'
+import { nextRun, runsBetween, type Recurrence } from '../../packages/kernel/time/recurrence.ts'
 import { fc } from '../support/properties.ts'
 
 const monthly: Recurrence = {

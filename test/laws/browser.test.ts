@@ -1,5 +1,5 @@
 import t from 'tap'
-import { launch } from '../support/browser.ts'
+import { launch } from '../support/pages/browser.ts'
 
 t.test('where no browser is there, one line says what is missing', async (t) => {
   const absent = { executablePath: '/nowhere/chromium', environment: {} }

@@ -7,12 +7,16 @@ import {
   operatorOfAlias,
   operators,
   paymentCurrencies,
-} from '../../packages/contract/catalog.ts'
-import { countryOf } from '../../packages/contract/countries.ts'
-import { currencyExponent } from '../../packages/contract/currencies.ts'
-import { admitPayment, admitPaymentMethod, admitPayout } from '../../packages/contract/eligibility.ts'
+} from '../../packages/contract/payments/catalog.ts'
+import { countryOf } from '../../packages/contract/locale/countries.ts'
+import { currencyExponent } from '../../packages/contract/locale/currencies.ts'
+import {
+  admitPayment,
+  admitPaymentMethod,
+  admitPayout,
+} from '../../packages/contract/payments/eligibility.ts'
 import { Refusal, type RefusalName } from '../../packages/contract/refusals.ts'
-import { magicCardTokens, magicNumbers, magicValueOf } from '../../packages/contract/sandbox.ts'
+import { magicCardTokens, magicNumbers, magicValueOf } from '../../packages/contract/payments/sandbox.ts'
 import { lawOver } from '../support/law.ts'
 
 type Expected = readonly [RefusalName, pointer: string, message: string]

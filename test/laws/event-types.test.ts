@@ -5,7 +5,7 @@ import { evolve, type AnyDecider } from '../../packages/kernel/decider.ts'
 import { stored, upcast } from '../../packages/kernel/event-types.ts'
 import { record, Type } from '../../packages/contract/vocabulary.ts'
 import { lawOver } from '../support/law.ts'
-import { readFormats } from '../support/stored-formats.ts'
+import { readFormats } from '../support/event-store/stored-formats.ts'
 
 t.test('every event of a decider is declared and can be applied', async (t) => {
   await lawOver(t, deciders, ({ category, events, evolve }) => {

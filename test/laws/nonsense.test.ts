@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { Problem } from '../../packages/contract/problem.ts'
+import { Problem } from '../../packages/contract/refusals/problem.ts'
 import { startApi } from '../../services/api/main.ts'
 import { lawOver } from '../support/law.ts'
 import { fc, type Arbitrary } from '../support/properties.ts'
-import { Values, type Schema } from '../support/schema-arbitrary.ts'
-import { schemaFaults } from '../support/schema-faults.ts'
-import { startServiceWithGoogle } from '../support/google.ts'
+import { Values, type Schema } from '../support/schemas/schema-arbitrary.ts'
+import { schemaFaults } from '../support/schemas/schema-faults.ts'
+import { startServiceWithGoogle } from '../support/identities/google.ts'
 import type { Answer, TestService } from '../support/service.ts'
 
 const runsPerOperation = 60

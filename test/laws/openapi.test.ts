@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import core, { type RulesetDefinition } from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
 import t from 'tap'
-import { credentialsOf } from '../../packages/contract/callers.ts'
-import { advice } from '../../packages/contract/advice.ts'
-import { answerOf } from '../../packages/contract/list-query.ts'
+import { credentialsOf } from '../../packages/contract/access/callers.ts'
+import { advice } from '../../packages/contract/refusals/advice.ts'
+import { answerOf } from '../../packages/contract/lists/query.ts'
 import { openapi } from '../../packages/contract/openapi/openapi.ts'
 import { isType } from '../../packages/contract/openapi/shapes.ts'
-import { refusalsOf } from '../../packages/contract/operation-refusals.ts'
+import { refusalsOf } from '../../packages/contract/refusals/of-operation.ts'
 import { refusals, type RefusalName } from '../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
@@ -18,7 +18,7 @@ import { idPrefixes, publicSources, webhookTypes } from '../../packages/domain/i
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
-import { schemaFaults } from '../support/schema-faults.ts'
+import { schemaFaults } from '../support/schemas/schema-faults.ts'
 import { root } from '../support/root.ts'
 
 const document = openapi(routes, { baseUrl: 'https://payments.ikw.test', idPrefixes, publicSources })
@@ -133,7 +133,7 @@ t.test('every refusal of a row is in its answers, with an example', async (t) =>
 t.test('every refusal says what to do about it, and is answered somewhere', async (t) => {
   const names = Object.keys(refusals) as RefusalName[]
   const answered = new Set(routes.flatMap(refusalsOf))
-  t.strictSame(Object.keys(advice).sort(), [...names].sort(), 'packages/contract/advice.ts has each')
+  t.strictSame(Object.keys(advice).sort(), [...names].sort(), 'packages/contract/refusals/advice.ts has each')
   // The first ones answer commands of the support and words of operators; no row has the next three; the last
   // is the book's own guard.
   t.strictSame(

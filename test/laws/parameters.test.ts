@@ -1,12 +1,12 @@
 import t from 'tap'
-import { listQuery } from '../../packages/contract/list-query.ts'
+import { listQuery } from '../../packages/contract/lists/query.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'
 import { unknownSample } from '../support/samples.ts'
-import { startServiceWithGoogle } from '../support/google.ts'
+import { startServiceWithGoogle } from '../support/identities/google.ts'
 import type { Answer, TestService } from '../support/service.ts'
 
 let service: TestService

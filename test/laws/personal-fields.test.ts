@@ -4,7 +4,7 @@ import { storedTypes } from '../../packages/domain/index.ts'
 import type { EventType } from '../../packages/kernel/event-types.ts'
 import { isPersonal, part } from '../../packages/kernel/personal.ts'
 import { lawOver } from '../support/law.ts'
-import { schemaExample } from '../support/schema-example.ts'
+import { schemaExample } from '../support/schemas/schema-example.ts'
 
 /** Texts that say nothing about a person, wherever they stand: our own words, codes, ids and digests. */
 const impersonal = new Set([

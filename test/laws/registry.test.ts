@@ -5,7 +5,7 @@ import t from 'tap'
 import { deciders, families, idPrefixes, scopes, webhookTypes } from '../../packages/domain/index.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { readModels } from '../../projections/index.ts'
-import { scopesOfRole } from '../../packages/contract/roles.ts'
+import { scopesOfRole } from '../../packages/contract/access/roles.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { processes } from '../../services/processes/families.ts'
 import { lawOver } from '../support/law.ts'
@@ -116,7 +116,7 @@ t.test('every process is in the list', async (t) => {
 t.test('every scope is one that a role has', async (t) => {
   const owners = scopesOfRole('owner')
   await lawOver(t, scopes, (scope) =>
-    t.ok(owners.includes(scope), `packages/contract/roles.ts says which roles have ${scope}`),
+    t.ok(owners.includes(scope), `packages/contract/access/roles.ts says which roles have ${scope}`),
   )
 })
 

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { statusOf } from '../../packages/contract/list-query.ts'
+import { statusOf } from '../../packages/contract/lists/query.ts'
 import { exampleOf } from '../../packages/contract/openapi/examples.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'
 import { makeResource, sample } from '../support/samples.ts'
-import { startServiceWithGoogle } from '../support/google.ts'
+import { startServiceWithGoogle } from '../support/identities/google.ts'
 import type { TestService } from '../support/service.ts'
 
 // In a change, null clears a field and a field that is left out stays as it is.

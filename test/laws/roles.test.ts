@@ -1,15 +1,15 @@
 import t from 'tap'
-import { credentialsOf } from '../../packages/contract/callers.ts'
+import { credentialsOf } from '../../packages/contract/access/callers.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
-import { roles, scopesOfRole } from '../../packages/contract/roles.ts'
+import { roles, scopesOfRole } from '../../packages/contract/access/roles.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { scopes } from '../../packages/domain/index.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { lawOver } from '../support/law.ts'
 import { unknownSample } from '../support/samples.ts'
-import { startServiceWithGoogle } from '../support/google.ts'
+import { startServiceWithGoogle } from '../support/identities/google.ts'
 import type { TestService } from '../support/service.ts'
-import { member } from '../support/users.ts'
+import { member } from '../support/identities/users.ts'
 
 // Every row is sent as each of the five roles.
 

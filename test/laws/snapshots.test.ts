@@ -8,7 +8,7 @@ import { readModels } from '../../projections/index.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
-import { schemaText } from '../support/schema-text.ts'
+import { schemaText } from '../support/schemas/schema-text.ts'
 
 // What merchants and databases are promised, in files whose difference a review sees.
 // `make contract` rewrites them.

@@ -5,9 +5,9 @@ import { upcast, type EventType } from '../../packages/kernel/event-types.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { lawOver } from '../support/law.ts'
 import { root } from '../support/root.ts'
-import { schemaExample } from '../support/schema-example.ts'
-import { schemaFaults } from '../support/schema-faults.ts'
-import { declaredTypes, plain, readFormats, recordFormats } from '../support/stored-formats.ts'
+import { schemaExample } from '../support/schemas/schema-example.ts'
+import { schemaFaults } from '../support/schemas/schema-faults.ts'
+import { declaredTypes, plain, readFormats, recordFormats } from '../support/event-store/stored-formats.ts'
 
 /** Written by the commit before the second format: every type of event there was. */
 const firstFormat = join(root, 'test/fixtures/first-format')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { matches, patternsOf } from '../../packages/contract/webhook-types.ts'
+import { matches, patternsOf } from '../../packages/contract/webhooks/webhook-types.ts'
 import { webhookTypes } from '../../packages/domain/index.ts'
 import { lawOver } from '../support/law.ts'
 

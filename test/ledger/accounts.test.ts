@@ -6,7 +6,7 @@ import {
   provider,
   type AccountCode,
 } from '../../packages/domain/ledger/accounts.ts'
-import { context, wave } from '../support/ledger-commands.ts'
+import { context, wave } from '../support/ledger/ledger-commands.ts'
 
 t.test('the id of a book names merchant, environment and currency', async (t) => {
   const { merchant } = context

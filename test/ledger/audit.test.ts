@@ -10,7 +10,7 @@ import { readModels } from '../../projections/index.ts'
 import { compareReadModels } from '../../services/audit/compare.ts'
 import { verifyLog } from '../../services/audit/verify.ts'
 import { deciders } from '../../packages/domain/index.ts'
-import { makeHistory } from '../support/history.ts'
+import { makeHistory } from '../support/verifying/history.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const onProgress = () => undefined

@@ -3,7 +3,16 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import type { BookCommands } from '../../packages/domain/ledger/commands.ts'
 import { decide, type Context, type Message } from '../../packages/kernel/decider.ts'
 import type { LedgerEvents } from '../../packages/domain/ledger/events.ts'
-import { advance, context, entryPosted, held, paid, post, payout, topup } from '../support/ledger-commands.ts'
+import {
+  advance,
+  context,
+  entryPosted,
+  held,
+  paid,
+  post,
+  payout,
+  topup,
+} from '../support/ledger/ledger-commands.ts'
 import { fold } from '../support/scenarios.ts'
 
 const november = '2026-11-01T00:00:00.000Z'

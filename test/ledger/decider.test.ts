@@ -33,7 +33,7 @@ import {
   toppedUp,
   topup,
   wave,
-} from '../support/ledger-commands.ts'
+} from '../support/ledger/ledger-commands.ts'
 import { fold, scenarios } from '../support/scenarios.ts'
 
 // Refusals and repeats

@@ -22,7 +22,7 @@ import {
   settle,
   toppedUp,
   wave,
-} from '../support/ledger-commands.ts'
+} from '../support/ledger/ledger-commands.ts'
 
 // Domain model 2.3: what the last of the commands writes
 

@@ -19,7 +19,7 @@ import { walletTopup } from '../../packages/domain/wallets/topup.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { orange, startPayments } from '../support/payments.ts'
+import { orange, startPayments } from '../support/payments/payments.ts'
 import { fc } from '../support/properties.ts'
 
 const customer = '0190a1b2-0000-7000-8000-0000000000c1'

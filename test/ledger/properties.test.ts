@@ -7,12 +7,12 @@ import { amountsOf } from '../../packages/domain/ledger/parts.ts'
 import type { Book } from '../../packages/domain/ledger/state.ts'
 import { entryTemplates, holdTemplates, moves } from '../../packages/domain/ledger/templates.ts'
 import { evolve } from '../../packages/kernel/decider.ts'
-import { entriesOf } from '../support/ledger-commands.ts'
+import { entriesOf } from '../support/ledger/ledger-commands.ts'
 import { fc } from '../support/properties.ts'
 import { fold, frozen, stampOf } from '../support/scenarios.ts'
-import { choices, type Choice } from '../support/ledger-choices.ts'
-import { endedOf } from '../support/ledger-late-words.ts'
-import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
+import { choices, type Choice } from '../support/ledger/ledger-choices.ts'
+import { endedOf } from '../support/ledger/ledger-late-words.ts'
+import { Notes, type Event, type Sent } from '../support/ledger/ledger-model.ts'
 
 const templates = [
   ...Object.keys(entryTemplates),

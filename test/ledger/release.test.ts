@@ -2,7 +2,7 @@ import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { eventually } from '../support/eventually.ts'
-import { card, startPayments, type Body, type Payments } from '../support/payments.ts'
+import { card, startPayments, type Body, type Payments } from '../support/payments/payments.ts'
 
 let service: Payments
 

@@ -24,9 +24,9 @@ import {
   stateAfter,
   toppedUp,
   wave,
-} from '../support/ledger-commands.ts'
-import { choices } from '../support/ledger-choices.ts'
-import { Notes, type Event, type Sent } from '../support/ledger-model.ts'
+} from '../support/ledger/ledger-commands.ts'
+import { choices } from '../support/ledger/ledger-choices.ts'
+import { Notes, type Event, type Sent } from '../support/ledger/ledger-model.ts'
 import { fc } from '../support/properties.ts'
 import { fold, frozen, stampOf } from '../support/scenarios.ts'
 

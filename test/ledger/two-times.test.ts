@@ -4,7 +4,7 @@ import { bookId } from '../../packages/domain/ledger/accounts.ts'
 import { ledgerEvents, type LedgerEvents } from '../../packages/domain/ledger/events.ts'
 import type { NewEvent } from '../../packages/kernel/ports.ts'
 import { fc } from '../support/properties.ts'
-import { replayDifferences } from '../support/replay.ts'
+import { replayDifferences } from '../support/verifying/replay.ts'
 import { balanceDays, balances } from '../../projections/balances.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -5,14 +5,14 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../packages/domain/ledger/state.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import { verifyLog } from '../../services/audit/verify.ts'
 import { deciders } from '../../packages/domain/index.ts'
-import { toolsOf } from '../../services/processes/main.ts'
+import { toolsOf } from '../../services/processes/runner/main.ts'
 import { refundProcess } from '../../services/processes/refunds.ts'
 import { holdProcess } from '../../services/processes/unclaimed-holds.ts'
 import { eventually } from '../support/eventually.ts'
-import { orange, startPayments, type Payments } from '../support/payments.ts'
+import { orange, startPayments, type Payments } from '../support/payments/payments.ts'
 
 type Body = Record<string, unknown>
 

@@ -4,7 +4,14 @@ import { account } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { emptyBook, spendable, type Book } from '../../packages/domain/ledger/state.ts'
 import { evolve } from '../../packages/kernel/decider.ts'
-import { context, entriesOf, later, paidByCard, post, type Command } from '../support/ledger-commands.ts'
+import {
+  context,
+  entriesOf,
+  later,
+  paidByCard,
+  post,
+  type Command,
+} from '../support/ledger/ledger-commands.ts'
 import { stampOf } from '../support/scenarios.ts'
 
 const namespace = '00000000-0000-7000-8000-00000000000b'

@@ -6,11 +6,11 @@ import type { Credentials } from '../../services/composition/first-merchant.ts'
 import type { Broker } from '../../infra/kafka/broker.ts'
 import { listen, type ReceivedWebhook } from '../../services/cli/demo/listener.ts'
 import { eventually as soon } from '../support/eventually.ts'
-import { startTestBroker } from '../support/kafka.ts'
+import { startTestBroker } from '../support/event-store/kafka.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { clientOf, type MerchantClient } from '../support/service.ts'
-import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
+import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
 
 /** Many processes on a small machine take their time. */
 const patienceMs = 60_000

@@ -3,9 +3,9 @@ import t, { type Test } from 'tap'
 import { timedOut } from '../../infra/event-store/eventstoredb/errors.ts'
 import { connectionOptions } from '../../infra/postgres/client/connect.ts'
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
-import { RailUnavailableError } from '../../packages/kernel/rail-ports.ts'
+import { RailUnavailableError } from '../../packages/kernel/ports/rails.ts'
 import { asRefusal } from '../../services/api/http/problem.ts'
-import { isPassing } from '../../services/composition/failures.ts'
+import { isPassing } from '../../services/composition/observing/failures.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 /** As gRPC reports it: its codes are numbers. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { Metrics } from '../../services/composition/metrics.ts'
+import { Metrics } from '../../services/composition/observing/metrics.ts'
 
 t.test('a figure that comes late keeps no other waiting, and is told the next time', async (t) => {
   const metrics = new Metrics()

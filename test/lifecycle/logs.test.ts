@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { openSession } from '../support/checkout.ts'
-import { nodeArguments } from '../support/child-process.ts'
+import { openSession } from '../support/commerce/checkout.ts'
+import { nodeArguments } from '../support/processes/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import type { MerchantClient } from '../support/service.ts'
-import { serviceProcess } from '../support/service-process.ts'
+import { serviceProcess } from '../support/processes/service-process.ts'
 import { customersToken } from '../support/subscriber.ts'
 
 interface Line {

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Credentials } from '../../services/composition/first-merchant.ts'
-import { Balancer } from '../support/balancer.ts'
+import { Balancer } from '../support/processes/balancer.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
+import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
 
 const clients = 12
 const { url, pool } = await testDatabase(t)

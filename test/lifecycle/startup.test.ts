@@ -4,15 +4,15 @@ import { once } from 'node:events'
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
-import { testCertificate } from '../support/certificate.ts'
-import { closedPort } from '../support/closed-port.ts'
+import { testCertificate } from '../support/network/certificate.ts'
+import { closedPort } from '../support/network/closed-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { notReady } from '../support/eventstoredb-peer/failures.ts'
 import { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-import { ServiceApart, type ServiceName } from '../support/service-apart.ts'
+import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
 
 interface Trouble {
   readonly service: ServiceName

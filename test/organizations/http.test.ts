@@ -3,7 +3,7 @@ import t from 'tap'
 import { organization } from '../../packages/domain/organizations/organization.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
-import { newUser, signedIn, signIn, type SignedIn } from '../support/sign-in.ts'
+import { newUser, signedIn, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const path = '/api/v1/organizations'
 const unit = { displayName: 'Boutique Awa', country: 'CI', type: 'company' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { serviceProcess } from '../support/service-process.ts'
+import { serviceProcess } from '../support/processes/service-process.ts'
 import { startService, type Answer, type MerchantClient } from '../support/service.ts'
 
 const confirmations = 200

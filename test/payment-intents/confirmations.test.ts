@@ -8,7 +8,14 @@ import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { card, intentsPath, orange, startPayments, type Body, type Payments } from '../support/payments.ts'
+import {
+  card,
+  intentsPath,
+  orange,
+  startPayments,
+  type Body,
+  type Payments,
+} from '../support/payments/payments.ts'
 
 let payments: Payments
 

@@ -1,4 +1,4 @@
-import { created, paidFor, reserve, wanted } from '../support/payment-events.ts'
+import { created, paidFor, reserve, wanted } from '../support/payments/payment-events.ts'
 import type { PaymentIntentEvents } from '../../packages/domain/payment-intents/events.ts'
 import {
   paymentIntent,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { lawOver } from '../support/law.ts'
-import { intentsPath, order, startPayments, type Body, type Payments } from '../support/payments.ts'
+import { intentsPath, order, startPayments, type Body, type Payments } from '../support/payments/payments.ts'
 
 let payments: Payments
 

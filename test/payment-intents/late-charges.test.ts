@@ -6,7 +6,7 @@ import {
   type PaymentIntentCommands,
 } from '../../packages/domain/payment-intents/payment-intent.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
-import { paidFor, reserve } from '../support/payment-events.ts'
+import { paidFor, reserve } from '../support/payments/payment-events.ts'
 import { context, scenarios } from '../support/scenarios.ts'
 
 type Event = Message<PaymentIntentEvents>

@@ -1,5 +1,5 @@
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
-import { created } from '../support/payment-events.ts'
+import { created } from '../support/payments/payment-events.ts'
 import { scenarios } from '../support/scenarios.ts'
 
 scenarios(paymentIntent, {

@@ -17,7 +17,7 @@ import {
   savedBank,
   late,
   requestedFrom,
-} from '../support/payouts.ts'
+} from '../support/payments/payouts.ts'
 import { context, scenarios } from '../support/scenarios.ts'
 
 scenarios(payout, {

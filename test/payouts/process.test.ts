@@ -10,15 +10,15 @@ import {
   RailUnavailableError,
   type PaymentRails,
   type RailState,
-} from '../../packages/kernel/rail-ports.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+} from '../../packages/kernel/ports/rails.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
-import { toolsOf } from '../../services/processes/main.ts'
+import { toolsOf } from '../../services/processes/runner/main.ts'
 import { payoutProcess } from '../../services/processes/payouts.ts'
 import { holdProcess } from '../../services/processes/unclaimed-holds.ts'
-import type { Tools } from '../../services/processes/process.ts'
+import type { Tools } from '../../services/processes/runner/process.ts'
 import { eventually } from '../support/eventually.ts'
-import { holdOf } from '../support/ledger-commands.ts'
+import { holdOf } from '../support/ledger/ledger-commands.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>

@@ -8,7 +8,7 @@ import { startService as start, type RunningService } from '../../services/all-i
 import { startApi } from '../../services/api/main.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
-import { createPlan, passDays, subscribe } from '../support/billing.ts'
+import { createPlan, passDays, subscribe } from '../support/commerce/billing.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'

@@ -15,7 +15,7 @@ import { agreeScheduled, keptMinimum } from '../../packages/domain/payouts/sched
 import { payoutSettings, payoutSettingsId } from '../../packages/domain/payouts/settings.ts'
 import { agreeTerms } from '../../packages/domain/payouts/terms.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
-import { revised } from '../support/payouts.ts'
+import { revised } from '../support/payments/payouts.ts'
 import { context, fold, scenarios } from '../support/scenarios.ts'
 
 const at = context.now.toISOString()

@@ -13,8 +13,8 @@ import {
 } from '../../packages/domain/payouts/settings.ts'
 import { decide, evolve, type Message } from '../../packages/kernel/decider.ts'
 import { upcast } from '../../packages/kernel/event-types.ts'
-import { runsBetween } from '../../packages/kernel/recurrence.ts'
-import { revised, type Revised } from '../support/payouts.ts'
+import { runsBetween } from '../../packages/kernel/time/recurrence.ts'
+import { revised, type Revised } from '../support/payments/payouts.ts'
 import { fc } from '../support/properties.ts'
 import { context, fold, scenarios, stampOf } from '../support/scenarios.ts'
 

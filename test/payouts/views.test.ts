@@ -23,7 +23,7 @@ import {
   abandoned,
   delayed,
   requestedFrom,
-} from '../support/payouts.ts'
+} from '../support/payments/payouts.ts'
 import { context, fold } from '../support/scenarios.ts'
 
 function viewAfter(...history: readonly Message<PayoutEvents>[]) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { HostedTopupView } from '../../services/api/actions/hosted-topup.ts'
+import type { HostedTopupView } from '../../services/api/actions/hosted/hosted-topup.ts'
 import { topupPage } from '../../services/api/pages/topup.ts'
 
 const view: HostedTopupView = {

@@ -2,15 +2,21 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { identity, publicId } from '../../packages/contract/identity.ts'
 import { pictures } from '../../packages/domain/branding/examples.ts'
-import { accessibilityFaults, picture, scrollsSideways, showsByNow, visitor } from '../support/browser.ts'
-import { answerPayment } from '../support/checkout.ts'
-import { testConservation } from '../support/billing-laws.ts'
+import {
+  accessibilityFaults,
+  picture,
+  scrollsSideways,
+  showsByNow,
+  visitor,
+} from '../support/pages/browser.ts'
+import { answerPayment } from '../support/commerce/checkout.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
-import { english, french, household, type Way } from '../support/household.ts'
-import { startPublicService } from '../support/public-service.ts'
+import { english, french, household, type Way } from '../support/pages/portal-customer.ts'
+import { startPublicService } from '../support/processes/public-service.ts'
 import type { TestService } from '../support/service.ts'
 import type { Portal } from '../support/subscriber.ts'
-import { topUp } from '../support/wallets.ts'
+import { topUp } from '../support/commerce/wallets.ts'
 
 let service: TestService
 let aheadMs = 0

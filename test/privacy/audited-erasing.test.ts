@@ -7,8 +7,8 @@ import { auditWholeLog } from '../../services/notary/audit-log.ts'
 import { rebuildModels } from '../../services/cli/projections.ts'
 import { erase, type Erasing } from '../../services/privacy/erase.ts'
 import { contactOf } from '../../services/privacy/person.ts'
-import { startPayments, type Payments } from '../support/payments.ts'
-import { allSigned } from '../support/signed-backup.ts'
+import { startPayments, type Payments } from '../support/payments/payments.ts'
+import { allSigned } from '../support/verifying/signed-backup.ts'
 
 let service: Payments
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import t from 'tap'
-import { startPayments, type Body, type Payments } from '../support/payments.ts'
+import { startPayments, type Body, type Payments } from '../support/payments/payments.ts'
 
 const msisdn = '+221770001999'
 const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn }

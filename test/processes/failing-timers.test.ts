@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
-import { NotYetError } from '../../services/composition/failures.ts'
-import { runDue, type TimerRunnerOptions } from '../../services/processes/due-timers.ts'
-import { FailingTimers } from '../../services/processes/failing-timers.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { NotYetError } from '../../services/composition/observing/failures.ts'
+import { runDue, type TimerRunnerOptions } from '../../services/processes/runner/due-timers.ts'
+import { FailingTimers } from '../../services/processes/runner/failing-timers.ts'
 
 const noon = new Date('2026-03-01T12:00:00Z')
 const owner = { merchant: '0190a1b2-0000-7000-8000-00000000000a', livemode: true }

@@ -8,9 +8,9 @@ import { waitingTimers } from '../../infra/postgres/waiting-timers.ts'
 import { readModels } from '../../projections/index.ts'
 import { ikw, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
-import { intentsPath, orange, order } from '../support/payments.ts'
+import { intentsPath, orange, order } from '../support/payments/payments.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const operator = new ScriptedRail()

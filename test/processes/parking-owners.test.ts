@@ -2,7 +2,7 @@ import t from 'tap'
 import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { owns } from '../../packages/kernel/owner.ts'
-import { startProcesses } from '../../services/processes/main.ts'
+import { startProcesses } from '../../services/processes/runner/main.ts'
 import {
   countingForReaders,
   diary,
@@ -10,9 +10,9 @@ import {
   readers,
   sharedTally,
   type TallyEvents,
-} from '../support/diary.ts'
+} from '../support/load/diary.ts'
 import { eventually } from '../support/eventually.ts'
-import { openParts, parkedStreams, take } from '../support/parking.ts'
+import { openParts, parkedStreams, take } from '../support/event-store/parking.ts'
 
 t.test('a policy for another owner is parked by whom its commands are for', async (t) => {
   const parts = await openParts(t)

@@ -5,9 +5,9 @@ import { requestRetry } from '../../infra/postgres/consumers/parked.ts'
 import { publishMissing, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { AnyPolicy } from '../../packages/kernel/policy.ts'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { ReadModel } from '../../packages/kernel/projection.ts'
-import { startProcesses } from '../../services/processes/main.ts'
+import { startProcesses } from '../../services/processes/runner/main.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { startRelay } from '../../services/relay/main.ts'
 import {
@@ -20,9 +20,9 @@ import {
   tally,
   taste,
   type TallyEvents,
-} from '../support/diary.ts'
+} from '../support/load/diary.ts'
 import { eventually } from '../support/eventually.ts'
-import { openParts, parkedStreams, take, type Parts } from '../support/parking.ts'
+import { openParts, parkedStreams, take, type Parts } from '../support/event-store/parking.ts'
 
 interface Consumer {
   readonly name: string

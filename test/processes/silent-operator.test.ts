@@ -1,8 +1,8 @@
 import t from 'tap'
 import { identity } from '../../packages/contract/identity.ts'
-import { RailTimeoutError, type RailState } from '../../packages/kernel/rail-ports.ts'
+import { RailTimeoutError, type RailState } from '../../packages/kernel/ports/rails.ts'
 import { eventually } from '../support/eventually.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const operator = new ScriptedRail()

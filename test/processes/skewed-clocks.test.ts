@@ -9,7 +9,7 @@ import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { clientOf } from '../support/service.ts'
-import { ServiceApart } from '../support/service-apart.ts'
+import { ServiceApart } from '../support/processes/service-apart.ts'
 
 const skewMs = 10 * 60_000
 const perRound = 25

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
-import { TimerPace } from '../../services/processes/timer-pace.ts'
+import { TimerPace } from '../../services/processes/runner/timer-pace.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 const followers = ['policies', 'reactions', 'relay']

@@ -9,7 +9,7 @@ import { openRuntime } from '../../services/composition/dependencies.ts'
 import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-import { ServiceApart } from '../support/service-apart.ts'
+import { ServiceApart } from '../support/processes/service-apart.ts'
 
 const holds = 2_000
 const perWrite = 500

@@ -4,9 +4,9 @@ import { v7 } from 'uuid'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import type { Owner } from '../../packages/kernel/owner.ts'
-import type { DueTimer } from '../../packages/kernel/read-ports.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import { readModels } from '../../projections/index.ts'
-import { runDue, type TimerRunnerOptions } from '../../services/processes/due-timers.ts'
+import { runDue, type TimerRunnerOptions } from '../../services/processes/runner/due-timers.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 const noon = Date.parse('2026-03-01T12:00:00Z')

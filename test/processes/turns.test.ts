@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { Turns, type GiveWay } from '../../infra/event-loop/turns.ts'
 import { policy } from '../../packages/kernel/policy.ts'
-import { forEach } from '../../services/processes/for-each.ts'
-import { PolicyRunner } from '../../services/processes/policies.ts'
-import { diary, type NoteEvents } from '../support/diary.ts'
+import { forEach } from '../../services/processes/runner/for-each.ts'
+import { PolicyRunner } from '../../services/processes/runner/policies.ts'
+import { diary, type NoteEvents } from '../support/load/diary.ts'
 import { eventually } from '../support/eventually.ts'
-import { openLog } from '../support/shared-log.ts'
+import { openLog } from '../support/event-store/shared-log.ts'
 
 /** Longer than any turn. */
 const pieceMs = 10

@@ -5,7 +5,7 @@ import {
   type PaymentIntentCommands,
 } from '../../packages/domain/payment-intents/payment-intent.ts'
 import type { Message } from '../../packages/kernel/decider.ts'
-import { orange } from '../support/payments.ts'
+import { orange } from '../support/payments/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** As it is started for everybody but tests: no setting connects live keys with the simulated operators. */

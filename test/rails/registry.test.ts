@@ -5,8 +5,8 @@ import {
   type PaymentRail,
   type RailCallback,
   type RailMethod,
-} from '../../packages/kernel/rail-ports.ts'
-import { card, mobile, request } from '../support/sandbox-operators.ts'
+} from '../../packages/kernel/ports/rails.ts'
+import { card, mobile, request } from '../support/payments/sandbox-operators.ts'
 
 /** A rail that answers with its name, and reports what the test says. */
 class NamedRail implements PaymentRail {

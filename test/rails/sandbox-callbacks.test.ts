@@ -8,7 +8,7 @@ import {
   request,
   second,
   until,
-} from '../support/sandbox-operators.ts'
+} from '../support/payments/sandbox-operators.ts'
 
 onEachBook((t, { book, pool }) => {
   t.test('a returned payout is paid first, and its return is called back after the payment', async (t) => {

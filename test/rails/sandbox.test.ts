@@ -11,7 +11,7 @@ import {
   type RailMethod,
   type RailRequest,
   type RailState,
-} from '../../packages/kernel/rail-ports.ts'
+} from '../../packages/kernel/ports/rails.ts'
 import {
   account,
   booked,
@@ -25,7 +25,7 @@ import {
   request,
   second,
   until,
-} from '../support/sandbox-operators.ts'
+} from '../support/payments/sandbox-operators.ts'
 
 const declined = { state: 'failed', code: 'operator_declined', message: 'No.' } as const
 

@@ -16,7 +16,7 @@ import { journal } from '../../projections/journal.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { eventually } from '../support/eventually.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { envelope, id, openLog, topUp } from '../support/shared-log.ts'
+import { envelope, id, openLog, topUp } from '../support/event-store/shared-log.ts'
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 

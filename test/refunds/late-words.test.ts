@@ -6,10 +6,10 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { wholePlan, type PostingPlan, type Purpose } from '../../packages/domain/ledger/plans.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import type { RailState } from '../../packages/kernel/rail-ports.ts'
+import type { RailState } from '../../packages/kernel/ports/rails.ts'
 import { eventually } from '../support/eventually.ts'
-import { orange } from '../support/payments.ts'
-import { ScriptedRail } from '../support/scripted-rail.ts'
+import { orange } from '../support/payments/payments.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const provider = new ScriptedRail()

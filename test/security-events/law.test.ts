@@ -13,7 +13,7 @@ import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
 import { securityEvents } from '../../projections/security-events.ts'
 import { lawOver } from '../support/law.ts'
-import { schemaExample } from '../support/schema-example.ts'
+import { schemaExample } from '../support/schemas/schema-example.ts'
 
 const deciders: readonly AnyDecider[] = [
   ...[user, userSessions, challenge, signInGuard, tokenKeys],

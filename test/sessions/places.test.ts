@@ -1,8 +1,8 @@
 import t from 'tap'
 import { clientCountry } from '../../services/api/http/client-address.ts'
-import { withTotp } from '../support/second-factors.ts'
+import { withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/sign-in.ts'
+import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 

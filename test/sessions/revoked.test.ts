@@ -6,8 +6,8 @@ import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import type { MerchantClient } from '../support/service.ts'
-import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
-import { startTwoApis } from '../support/two-apis.ts'
+import { newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { startTwoApis } from '../support/processes/two-apis.ts'
 
 /** Whoever revokes something is promised that it is good nowhere after so long. */
 const promisedMs = 1_000

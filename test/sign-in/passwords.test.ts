@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { passwords } from '../../infra/secrets/passwords.ts'
-import { PasswordsBusyError } from '../../packages/kernel/credential-ports.ts'
+import { PasswordsBusyError } from '../../packages/kernel/ports/credentials.ts'
 import { lawOver } from '../support/law.ts'
 
 const right = 'quatre mots sans lien'

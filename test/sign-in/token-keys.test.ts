@@ -2,14 +2,14 @@ import { decodeProtectedHeader } from 'jose'
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { tokenKeys, tokenKeysId } from '../../packages/domain/sign-in/token-keys.ts'
-import type { Tokens } from '../../packages/kernel/credential-ports.ts'
+import type { Tokens } from '../../packages/kernel/ports/credentials.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { openTokens } from '../../services/composition/tokens.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser, signIn } from '../support/sign-in.ts'
+import { newUser, signIn } from '../support/identities/sign-in.ts'
 
 const claims = { subject: '0190a1b2-0000-7000-8000-000000000001', id: 'session' }
 const soon = () => new Date(Date.now() + 60_000)

@@ -1,7 +1,7 @@
 import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
 import type { ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
-import type { DueTimer, Timers } from '../../packages/kernel/read-ports.ts'
-import { BrokenConnectionError, type SimulatedDatabase } from './database.ts'
+import type { DueTimer, Timers } from '../../packages/kernel/ports/reads.ts'
+import { BrokenConnectionError, type SimulatedDatabase } from './engines/database.ts'
 import type { Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'
 

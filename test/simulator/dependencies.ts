@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { Refusal } from '../../packages/contract/refusals.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
-import type { MovedClocks } from '../../packages/kernel/moved-clocks.ts'
+import type { MovedClocks } from '../../packages/kernel/time/moved-clocks.ts'
 import type { Log, Snapshots } from '../../packages/kernel/ports.ts'
-import { simulatedReads } from './reads.ts'
-import { WatchedExecutor } from './executor.ts'
+import { simulatedReads } from './engines/reads.ts'
+import { WatchedExecutor } from './engines/executor.ts'
 import type { Life } from './scheduler.ts'
 import type { Stage } from './stage.ts'
-import { SimulatedStore } from './store.ts'
+import { SimulatedStore } from './engines/store.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** So few that memory is given up in every longer run. */

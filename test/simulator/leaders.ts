@@ -4,12 +4,12 @@ import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders, policies, publicSources } from '../../packages/domain/index.ts'
 import type { UnnumberedEvent } from '../../infra/postgres/webhooks/event-feed.ts'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
-import { runDue } from '../../services/processes/due-timers.ts'
+import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
+import { runDue } from '../../services/processes/runner/due-timers.ts'
 import { processes } from '../../services/processes/families.ts'
-import { subscribePolicies, toolsOf } from '../../services/processes/main.ts'
-import { PolicyRunner } from '../../services/processes/policies.ts'
-import { retryReaction, startReactions } from '../../services/processes/reactions.ts'
+import { subscribePolicies, toolsOf } from '../../services/processes/runner/main.ts'
+import { PolicyRunner } from '../../services/processes/runner/policies.ts'
+import { retryReaction, startReactions } from '../../services/processes/runner/reactions.ts'
 import { Renderer } from '../../services/relay/render.ts'
 import {
   assertLeading,
@@ -18,7 +18,7 @@ import {
   simulatedTimers,
   type Rule,
 } from './consumers.ts'
-import { simulatedPool } from './pool.ts'
+import { simulatedPool } from './engines/pool.ts'
 import { streamsMax } from './dependencies.ts'
 import type { SimulatedProcess } from './process.ts'
 
@@ -44,7 +44,7 @@ export const work: Readonly<Record<Role, (leading: LeaderWork) => Promise<Work>>
 
 const decidersByCategory = new Map(deciders.map((decider) => [decider.category, decider]))
 
-/** As services/processes/main.ts puts it together, with the timers looked at when the simulation says so. */
+/** As services/processes/runner/main.ts puts it together, with the timers looked at when the simulation says so. */
 async function runProcesses({ process, rule }: LeaderWork): Promise<Work> {
   const { dependencies, world } = process
   const { stage, notebook } = world

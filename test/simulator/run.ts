@@ -1,9 +1,9 @@
-import { takePauses } from './pauses.ts'
+import { takePauses } from './engines/pauses.ts'
 import { randomOf } from './random.ts'
 import { checkAtRest } from './rest.ts'
 import { nobody, Scheduler, settle } from './scheduler.ts'
 import type { Mistake } from './stage.ts'
-import { calm, faultPlanOf, type FaultPlan } from './faults.ts'
+import { calm, faultPlanOf, type FaultPlan } from './engines/faults.ts'
 import { World, type Violation } from './world.ts'
 
 export interface RunOptions {

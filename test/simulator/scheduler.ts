@@ -1,5 +1,5 @@
 import { randomOf, type Random } from './random.ts'
-import type { FaultPlan } from './faults.ts'
+import type { FaultPlan } from './engines/faults.ts'
 
 /** A process from its start to its crash. Whatever is answered to a dead one is not heard. */
 export interface Life {

@@ -1,12 +1,12 @@
 import type { Snapshots } from '../../packages/kernel/ports.ts'
-import type { SimulatedBus } from './bus.ts'
+import type { SimulatedBus } from './engines/bus.ts'
 import type { Notebook } from './consumers.ts'
-import type { SimulatedDatabase } from './database.ts'
-import type { SendingWitness } from './executor.ts'
-import type { SimulatedAnswers } from './answers.ts'
-import type { SimulatedRail } from './rail.ts'
+import type { SimulatedDatabase } from './engines/database.ts'
+import type { SendingWitness } from './engines/executor.ts'
+import type { SimulatedAnswers } from './clients/answers.ts'
+import type { SimulatedRail } from './engines/rail.ts'
 import type { Stage } from './stage.ts'
-import type { SimulatedLog } from './store.ts'
+import type { SimulatedLog } from './engines/store.ts'
 
 /** What all processes of one world share: everything outside of their memory. */
 export interface Surroundings {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { isAgreed, type AgreedFees } from '../../packages/domain/statements/agreed-fees.ts'
-import { agreedFees } from '../../services/cli/agreed-fees.ts'
+import { agreedFees } from '../../services/cli/ledger/agreed-fees.ts'
 import { compare, driftOf, summaryOf } from '../../packages/domain/statements/compare.ts'
 import type { FindingKind, OwnMovement, StatementLine } from '../../packages/domain/statements/statement.ts'
 import { fc } from '../support/properties.ts'

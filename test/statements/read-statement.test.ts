@@ -1,7 +1,7 @@
 import t from 'tap'
 import { minorUnits } from '../../infra/statements/amounts.ts'
 import { readStatement, type StatementOptions } from '../../infra/statements/read-statement.ts'
-import { ZoneClock } from '../../packages/kernel/calendar.ts'
+import { ZoneClock } from '../../packages/kernel/time/calendar.ts'
 
 const reference = '01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'
 const clock = new ZoneClock('Africa/Douala')

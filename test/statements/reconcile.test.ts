@@ -6,7 +6,7 @@ import t from 'tap'
 import { jsonOf, ikw, settingsOf, type Run, type Settings } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
-import { replayDifferences } from '../support/replay.ts'
+import { replayDifferences } from '../support/verifying/replay.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { reconciliation, statements } from '../../projections/statements.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { testConservation } from '../support/billing-laws.ts'
-import { createCustomer, createPlan, passDays, subscribe } from '../support/billing.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
+import { createCustomer, createPlan, passDays, subscribe } from '../support/commerce/billing.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 

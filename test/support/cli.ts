@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import file from 'tap'
-import { makeHistory, type History } from './history.ts'
+import { makeHistory, type History } from './verifying/history.ts'
 import { startService, type TestService } from './service.ts'
 
 export interface Run {

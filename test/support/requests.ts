@@ -1,9 +1,9 @@
 import type { Test } from 'tap'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
-import { Problem } from '../../packages/contract/problem.ts'
+import { Problem } from '../../packages/contract/refusals/problem.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { Sample } from './samples.ts'
-import { schemaFaults } from './schema-faults.ts'
+import { schemaFaults } from './schemas/schema-faults.ts'
 import type { Answer, CallOptions, TestService } from './service.ts'
 
 export interface Sending {

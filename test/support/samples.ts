@@ -6,13 +6,25 @@ import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import { readState } from '../../packages/kernel/history.ts'
-import { makersOfBilling, namingOfBilling, pathsOfBilling, specialOfBilling } from './billing-samples.ts'
+import {
+  makersOfBilling,
+  namingOfBilling,
+  pathsOfBilling,
+  specialOfBilling,
+} from './commerce/billing-samples.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
-import { emailChange, invitation, newcomer, ownerSession, proving, type Proven } from './identity-samples.ts'
-import { emailBefore, phoneChange } from './phone-samples.ts'
-import { somePasskey } from './passkey-samples.ts'
-import { challengeFor } from './second-factors.ts'
+import {
+  emailChange,
+  invitation,
+  newcomer,
+  ownerSession,
+  proving,
+  type Proven,
+} from './identities/identity-samples.ts'
+import { emailBefore, phoneChange } from './identities/phone-samples.ts'
+import { somePasskey } from './identities/passkey-samples.ts'
+import { challengeFor } from './identities/second-factors.ts'
 
 type Body = Readonly<Record<string, unknown>>
 

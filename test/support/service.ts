@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { credentialsOf, type CredentialKind } from '../../packages/contract/callers.ts'
+import { credentialsOf, type CredentialKind } from '../../packages/contract/access/callers.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { routes } from '../../services/api/routes/index.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
@@ -12,7 +12,7 @@ import {
   type ServiceOptions,
 } from '../../services/all-in-one/start.ts'
 import { testDatabase } from './postgres.ts'
-import { signIn } from './sign-in.ts'
+import { signIn } from './identities/sign-in.ts'
 import { subscribersToken } from './subscriber.ts'
 
 export interface Answer<Body = Record<string, unknown>> {

@@ -7,9 +7,9 @@ import { transfer } from '../../packages/domain/transfers/transfer.ts'
 import { derivedId } from '../../packages/contract/identity.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { verifyLog } from '../../services/audit/verify.ts'
-import { PolicyRunner } from '../../services/processes/policies.ts'
+import { PolicyRunner } from '../../services/processes/runner/policies.ts'
 import { fc } from '../support/properties.ts'
-import { openLog } from '../support/shared-log.ts'
+import { openLog } from '../support/event-store/shared-log.ts'
 
 const merchants = [
   '0190a1b2-0000-7000-8000-00000000000a',

@@ -7,9 +7,9 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { cosigner } from '../../infra/transparency/signed-note.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
-import { runGo, withoutGo } from '../support/go.ts'
+import { runGo, withoutGo } from '../support/verifying/go.ts'
 import { root } from '../support/root.ts'
-import { flipped, openSignedBackup, withoutDigest } from '../support/signed-backup.ts'
+import { flipped, openSignedBackup, withoutDigest } from '../support/verifying/signed-backup.ts'
 
 const execute = promisify(execFile)
 

@@ -6,7 +6,7 @@ import { auditWholeLog, NewEvents, type Audited, type Progress } from '../../ser
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { allSigned } from '../support/signed-backup.ts'
+import { allSigned } from '../support/verifying/signed-backup.ts'
 
 function auditedBy({ service }: TestService): Audited {
   const { postgres, dependencies, asStored: stored } = service.runtime

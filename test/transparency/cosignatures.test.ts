@@ -7,7 +7,7 @@ import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
 import { cosigner, parseNote, signatureLine } from '../../infra/transparency/signed-note.ts'
 import { auditWholeLog } from '../../services/notary/audit-log.ts'
 import { ikw, jsonOf } from '../support/cli.ts'
-import { openSignedBackup, withoutDigest } from '../support/signed-backup.ts'
+import { openSignedBackup, withoutDigest } from '../support/verifying/signed-backup.ts'
 
 const seed = createHash('sha256').update('witness').digest()
 const witness = cosigner('witness.example/w1', seed, () => new Date('2026-11-25T00:00:00Z'))

@@ -3,10 +3,10 @@ import t from 'tap'
 import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
 import { auditWholeLog } from '../../services/notary/audit-log.ts'
 import { ikw, settingsOf } from '../support/cli.ts'
-import { makeHistory } from '../support/history.ts'
+import { makeHistory } from '../support/verifying/history.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
-import { allSigned } from '../support/signed-backup.ts'
+import { allSigned } from '../support/verifying/signed-backup.ts'
 
 /** Events of a month that is over can be closed. */
 const behindMs = Date.now() - Date.parse('2026-01-31T20:00:00.000Z')

@@ -8,7 +8,7 @@ import { ikw } from '../support/cli.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
-import { flipped, openSignedBackup, withoutDigest } from '../support/signed-backup.ts'
+import { flipped, openSignedBackup, withoutDigest } from '../support/verifying/signed-backup.ts'
 
 t.test('whoever forges a backup cannot make a verifier look away', async (t) => {
   const { directory, backup, run, verify, standalone, changed } = await openSignedBackup(t)

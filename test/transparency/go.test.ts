@@ -8,7 +8,7 @@ import { TileProofs } from '../../infra/transparency/proofs.ts'
 import { noteSigner, writeNote } from '../../infra/transparency/signed-note.ts'
 import { tilePath } from '../../infra/transparency/tiles.ts'
 import { GrowingTree } from '../../infra/transparency/tree.ts'
-import { runGo, withoutGo } from '../support/go.ts'
+import { runGo, withoutGo } from '../support/verifying/go.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 
 const sizes = [1, 2, 255, 256, 257, 1_000, 65_536, 66_000]

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { cosigner, parseNote, signatureLine } from '../../infra/transparency/signed-note.ts'
-import { nodeArguments } from '../support/child-process.ts'
-import { runGo, withoutGo } from '../support/go.ts'
+import { nodeArguments } from '../support/processes/child-process.ts'
+import { runGo, withoutGo } from '../support/verifying/go.ts'
 import { startService } from '../support/service.ts'
-import { allSigned } from '../support/signed-backup.ts'
+import { allSigned } from '../support/verifying/signed-backup.ts'
 
 const seed = createHash('sha256').update('witness').digest()
 const witness = cosigner('witness.example/w1', seed, () => new Date('2026-11-25T00:00:00Z'))

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { noteSigner } from '../../infra/transparency/signed-note.ts'
 import { root } from '../support/root.ts'
-import { openSignedBackup } from '../support/signed-backup.ts'
-import { writeAnew } from '../support/written-anew.ts'
+import { openSignedBackup } from '../support/verifying/signed-backup.ts'
+import { writeAnew } from '../support/event-store/written-anew.ts'
 
 /** The line of docs/audit.md by which the log's key is taken out of a backup. */
 const keyLine = /^ {4}(zcat \/backups\/2026-11\/.*) > log-key\.txt$/m.exec(

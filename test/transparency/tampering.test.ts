@@ -23,11 +23,17 @@ import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { auditWholeLog } from '../../services/notary/audit-log.ts'
 import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
-import { makeHistory } from '../support/history.ts'
+import { makeHistory } from '../support/verifying/history.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { everything, onEventStoreDb, onPostgres, type Engine, type Tampering } from '../support/tampering.ts'
+import {
+  everything,
+  onEventStoreDb,
+  onPostgres,
+  type Engine,
+  type Tampering,
+} from '../support/verifying/tampering.ts'
 
 /** Not in a backup: it is made anew from the log. */
 const readModel = `update %s set state = jsonb_set(state::jsonb, '{money,amount}', '1')`

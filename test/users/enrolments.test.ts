@@ -1,12 +1,12 @@
 import t from 'tap'
 import type { ChallengePurpose } from '../../packages/domain/challenges/challenge.ts'
-import { startServiceWithGoogle } from '../support/google.ts'
+import { startServiceWithGoogle } from '../support/identities/google.ts'
 import { lawOver } from '../support/law.ts'
-import { mailedToken, mailTo } from '../support/mails.ts'
-import { withPasskey } from '../support/passkey-samples.ts'
-import { proof, withTotp } from '../support/second-factors.ts'
+import { mailedToken, mailTo } from '../support/identities/mails.ts'
+import { withPasskey } from '../support/identities/passkey-samples.ts'
+import { proof, withTotp } from '../support/identities/second-factors.ts'
 import type { TestService } from '../support/service.ts'
-import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+import { newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 const minute = 60_000

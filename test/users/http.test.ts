@@ -5,7 +5,7 @@ import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
-import { goodPassword, newUser, signIn } from '../support/sign-in.ts'
+import { goodPassword, newUser, signIn } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 const other = 'encore quatre mots au hasard'

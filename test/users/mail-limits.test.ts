@@ -1,10 +1,10 @@
 import t from 'tap'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
-import { mailedToken, mailsTo } from '../support/mails.ts'
-import { proof, withTotp } from '../support/second-factors.ts'
+import { mailedToken, mailsTo } from '../support/identities/mails.ts'
+import { proof, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser, signIn, type SignedIn } from '../support/sign-in.ts'
+import { newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 const open = { key: '' }

@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { CDPSession, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { visitor } from '../support/browser.ts'
-import type { Options } from '../support/passkeys.ts'
+import { visitor } from '../support/pages/browser.ts'
+import type { Options } from '../support/identities/passkeys.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/sign-in.ts'
+import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 const passkeys = '/api/v1/auth/passkeys'
 const open = { key: '' }

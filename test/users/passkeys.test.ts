@@ -1,11 +1,18 @@
 import t from 'tap'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { lawOver } from '../support/law.ts'
-import { mailedToken } from '../support/mails.ts'
-import { created, newDevice, unverified, used, type Device, type Options } from '../support/passkeys.ts'
-import { challengeFor, proof, totpCode } from '../support/second-factors.ts'
+import { mailedToken } from '../support/identities/mails.ts'
+import {
+  created,
+  newDevice,
+  unverified,
+  used,
+  type Device,
+  type Options,
+} from '../support/identities/passkeys.ts'
+import { challengeFor, proof, totpCode } from '../support/identities/second-factors.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/sign-in.ts'
+import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 const passkeys = '/api/v1/auth/passkeys'
 const open = { key: '' }

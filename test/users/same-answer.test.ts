@@ -4,7 +4,7 @@ import { user } from '../../packages/domain/users/user.ts'
 import { claiming } from '../../services/composition/claiming.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
-import { newUser } from '../support/sign-in.ts'
+import { newUser } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 /** For each address. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { createCustomer, passDays } from '../support/billing.ts'
-import { answerPayment } from '../support/checkout.ts'
+import { createCustomer, passDays } from '../support/commerce/billing.ts'
+import { answerPayment } from '../support/commerce/checkout.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
-import { testConservation } from '../support/billing-laws.ts'
+import { testConservation } from '../support/commerce/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { askForTopup, card, topUp } from '../support/wallets.ts'
+import { askForTopup, card, topUp } from '../support/commerce/wallets.ts'
 
 const merchantPath = '/api/v1/merchant/invoices'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { keepPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
-import { credentialsOf } from '../../packages/contract/callers.ts'
+import { credentialsOf } from '../../packages/contract/access/callers.ts'
 import { publicId } from '../../packages/contract/identity.ts'
 import { publicSources, readScopes, scopes, webhookTypes } from '../../packages/domain/index.ts'
 import { routes } from '../../services/api/routes/index.ts'

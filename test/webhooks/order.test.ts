@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { v7 } from 'uuid'
-import type { PublicEvent } from '../../packages/kernel/message-ports.ts'
+import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import { lawOver } from '../support/law.ts'
 import {
   allHappened,

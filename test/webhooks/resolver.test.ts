@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { addressBlocks } from '../../infra/http/addresses.ts'
 import { guardedPools } from '../../infra/http/egress.ts'
 import { dnsLookup } from '../../infra/http/resolver.ts'
-import { nameServer, type Names } from '../support/name-server.ts'
+import { nameServer, type Names } from '../support/network/name-server.ts'
 
 async function world(t: Test, names: Names) {
   const shop = createServer((_, response) => response.end('taken'))
@@ -21,8 +21,7 @@ async function world(t: Test, names: Names) {
   })
   t.teardown(() => egress.close())
   const { port } = shop.address() as AddressInfo
-  const post = (name: string) =>
-    egress.post({ url: `http://${name}:${port}/`, headers: {}, body: '{}' })
+  const post = (name: string) => egress.post({ url: `http://${name}:${port}/`, headers: {}, body: '{}' })
   return { post, asked: server.asked }
 }
 

@@ -1,4 +1,4 @@
-import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
+import { RecentlyUsed } from '../../../packages/kernel/execution/recently-used.ts'
 
 /** Some 3 MB for known streams, and as much for shared ones. */
 const streamsMax = 20_000

@@ -1,5 +1,5 @@
 import { OutcomeUnknownError } from '../../../packages/kernel/ports.ts'
-import type { AppendAnswer, AppendOutcome, AppendRequest } from './append-messages.ts'
+import type { AppendAnswer, AppendOutcome, AppendRequest } from './messages/append.ts'
 import type { AppendCall, Calls } from './calls.ts'
 import { refusalOfCall, retryWhileAway, timedOut } from './errors.ts'
 

@@ -10,17 +10,17 @@ import {
   type NewEvent,
 } from '../../../packages/kernel/ports.ts'
 import { AppendLane } from './append-lane.ts'
-import type { ProposedEvent } from './append-messages.ts'
+import type { ProposedEvent } from './messages/append.ts'
 import type { Calls } from './calls.ts'
 import { refusalOfAppend, type AppendRefusal } from './errors.ts'
-import { proposedEvents, safePosition, withRevision } from './events.ts'
+import { proposedEvents, safePosition, withRevision } from './messages/events.ts'
 import type { History } from './history.ts'
-import type { IntactStreams } from './intact-streams.ts'
-import type { OwnStreams } from './own-streams.ts'
+import type { IntactStreams } from './streams/intact.ts'
+import type { OwnStreams } from './streams/own.ts'
 import type { Reader } from './reader.ts'
-import type { RevisionOffsets } from './revision-offsets.ts'
+import type { RevisionOffsets } from './streams/revision-offsets.ts'
 import type { SeenLog } from '../seen-log.ts'
-import type { StreamNames } from './stream-names.ts'
+import type { StreamNames } from './streams/names.ts'
 
 export interface AppenderOptions {
   readonly calls: Pick<Calls, 'openAppends'>

@@ -2,8 +2,8 @@ import { convertToCommandError, type EventStoreDBClient } from '@eventstore/db-c
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ClientReadableStream } from '@grpc/grpc-js'
-import { decodeAppendAnswer, encodeAppend, type AppendAnswer, type AppendRequest } from './append-messages.ts'
-import { decodeReadAnswer, type ReadAnswer } from './read-messages.ts'
+import { decodeAppendAnswer, encodeAppend, type AppendAnswer, type AppendRequest } from './messages/append.ts'
+import { decodeReadAnswer, type ReadAnswer } from './messages/read.ts'
 
 const path = '/event_store.client.streams.Streams'
 /** Another node may lag behind the leader; reads that require the leader make the client turn to it. */

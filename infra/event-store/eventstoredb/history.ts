@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { DamagedStreamError, VersionConflictError } from '../../../packages/kernel/ports.ts'
-import type { ProposedEvent } from './append-messages.ts'
-import { parsed } from './json-bytes.ts'
-import { foreignEventProblem, gapProblem } from './passed-over.ts'
-import type { ServerEvent } from './read-messages.ts'
-import { historyStream } from './stream-names.ts'
+import type { ProposedEvent } from './messages/append.ts'
+import { parsed } from './messages/json-bytes.ts'
+import { foreignEventProblem, gapProblem } from './streams/passed-over.ts'
+import type { ServerEvent } from './messages/read.ts'
+import { historyStream } from './streams/names.ts'
 
 /** Position of a copied event: in the history and in this server's log. */
 export interface Place {

@@ -4,12 +4,12 @@ import { Bell } from '../bell.ts'
 import type { RecentEvents } from '../recent-events.ts'
 import type { Calls, OpenCall } from './calls.ts'
 import { isCutOff } from './errors.ts'
-import type { ReadAnswer, ServerEvent } from './read-messages.ts'
+import type { ReadAnswer, ServerEvent } from './messages/read.ts'
 import type { LogReader } from './log-reader.ts'
 import type { Reader } from './reader.ts'
 import { followLog } from './requests.ts'
 import type { SeenLog } from '../seen-log.ts'
-import type { StreamNames } from './stream-names.ts'
+import type { StreamNames } from './streams/names.ts'
 
 /** A filter drops what others write, so progress is asked for when nothing arrives. */
 const quietMs = 5_000

@@ -6,12 +6,12 @@ import type { History } from './history.ts'
 import { LogSearch } from './log-search.ts'
 import type { Reader } from './reader.ts'
 import { startOf, type LogPage } from './requests.ts'
-import type { RevisionOffsets } from './revision-offsets.ts'
+import type { RevisionOffsets } from './streams/revision-offsets.ts'
 import { SearchedLog, type Newest } from './searched-log.ts'
-import { irregularityOf } from './stream-metadata.ts'
-import type { StreamNames } from './stream-names.ts'
+import { irregularityOf } from './streams/metadata.ts'
+import type { StreamNames } from './streams/names.ts'
 import type { Calls } from './calls.ts'
-import type { ServerEvent } from './read-messages.ts'
+import type { ServerEvent } from './messages/read.ts'
 
 /** Usually the first one is the event that is wanted. */
 const pageForOne = 2

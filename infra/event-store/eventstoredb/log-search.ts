@@ -1,8 +1,8 @@
 import type { Calls, OpenCall } from './calls.ts'
 import { explained, isInvalidPosition, retryWhileAway, timedOut, within } from './errors.ts'
-import type { ReadAnswer, ServerEvent } from './read-messages.ts'
+import type { ReadAnswer, ServerEvent } from './messages/read.ts'
 import { followLog, readLog, searchWindow, startOf, type LogPage } from './requests.ts'
-import { matches, type NameFilter } from './stream-names.ts'
+import { matches, type NameFilter } from './streams/names.ts'
 
 /** The client lets a read wait for ever. */
 const timeoutMs = 30_000

@@ -1,6 +1,6 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { NameFilter } from './stream-names.ts'
+import type { NameFilter } from './streams/names.ts'
 
 /** Read requests as messages of the server's protocol. */
 

@@ -1,6 +1,6 @@
 import { StoreAwayError } from '../../../packages/kernel/ports.ts'
 import { within } from './errors.ts'
-import type { ServerEvent } from './read-messages.ts'
+import type { ServerEvent } from './messages/read.ts'
 
 /** Our newest event. */
 export interface Newest {

@@ -5,8 +5,8 @@ import {
   VersionConflictError,
   type StoredEvent,
 } from '../../../packages/kernel/ports.ts'
-import type { ProposedEvent } from './append-messages.ts'
-import { copiedEvent, safePosition } from './events.ts'
+import type { ProposedEvent } from './messages/append.ts'
+import { copiedEvent, safePosition } from './messages/events.ts'
 import { openEventStoreDb, type EventStoreDb, type EventStoreDbOptions } from './store.ts'
 
 /** Distance between two waypoints, which is what a reader may have to skip. */

@@ -7,7 +7,7 @@ import {
   type NewEvent,
   type StoredEvent,
 } from '../../../packages/kernel/ports.ts'
-import { RecentlyUsed } from '../../../packages/kernel/recently-used.ts'
+import { RecentlyUsed } from '../../../packages/kernel/execution/recently-used.ts'
 import type { OpeningKey, SubjectKey, SubjectKeys } from '../../postgres/privacy/subject-keys.ts'
 import { blindOf, digestOf, open, seal } from './box.ts'
 

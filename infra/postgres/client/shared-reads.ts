@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ownerOf, type Owner } from '../../../packages/kernel/owner.ts'
-import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
+import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/ports/reads.ts'
 
 /** How many reads one share has in flight, and how many may queue. */
 const underWayMax = 2

@@ -8,7 +8,7 @@ import type {
   Answers,
   AnswerState,
   KnownAnswer,
-} from '../../../packages/kernel/read-ports.ts'
+} from '../../../packages/kernel/ports/reads.ts'
 
 /**
  * A request not renewed for this long is taken for dead. If its process was only suspended, the request is

@@ -1,5 +1,5 @@
 import type { ReadModel } from '../../../packages/kernel/projection.ts'
-import type { Page, PageQuery, Where } from '../../../packages/kernel/read-ports.ts'
+import type { Page, PageQuery, Where } from '../../../packages/kernel/ports/reads.ts'
 import { quoted, tableOf } from './tables.ts'
 import { totalColumns, totalsOf } from './totals.ts'
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Owner } from '../../../packages/kernel/owner.ts'
-import type { DocumentRow, Page, PageQuery, ReadStore } from '../../../packages/kernel/read-ports.ts'
+import type { DocumentRow, Page, PageQuery, ReadStore } from '../../../packages/kernel/ports/reads.ts'
 import type { Documents, ReadModel } from '../../../packages/kernel/projection.ts'
 import type { Postgres } from '../client/connect.ts'
 import { pageOf, pageStatement, sourceOf, type PageRow, type Source } from './pages.ts'

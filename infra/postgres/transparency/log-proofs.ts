@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import type { Disclosure, LogProofs, Receipt } from '../../../packages/kernel/log-ports.ts'
+import type { Disclosure, LogProofs, Receipt } from '../../../packages/kernel/ports/proofs.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import { blindOf, open } from '../../event-store/sealed/box.ts'
 import { committedEvent } from '../../transparency/commitment.ts'

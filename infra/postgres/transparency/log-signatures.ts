@@ -1,4 +1,4 @@
-import type { LogSignatures } from '../../../packages/kernel/log-ports.ts'
+import type { LogSignatures } from '../../../packages/kernel/ports/proofs.ts'
 import { writeNote } from '../../transparency/signed-note.ts'
 import { currentSigner, type LogKeysOptions } from './log-keys.ts'
 import { lastCheckpoint } from './tree-store.ts'

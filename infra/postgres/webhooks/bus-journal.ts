@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { publicEventId } from '../../../packages/contract/identity.ts'
-import type { BusJournal, Handled, PublicEvent } from '../../../packages/kernel/message-ports.ts'
+import type { BusJournal, Handled, PublicEvent } from '../../../packages/kernel/ports/messages.ts'
 import type { EventStore } from '../../../packages/kernel/ports.ts'
 import { publicEventsOf } from './public-events.ts'
 

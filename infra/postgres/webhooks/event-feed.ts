@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import type { PublicEvent } from '../../../packages/kernel/message-ports.ts'
+import type { PublicEvent } from '../../../packages/kernel/ports/messages.ts'
 import { ownerText, type MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { fenced, type Fence } from '../consumers/fence.ts'
 import { keepPublicEvents, type DatedPublicEvent } from './public-events.ts'

@@ -8,7 +8,7 @@ import type {
   MissedEvents,
   PublicEvent,
   PublicEvents,
-} from '../../../packages/kernel/message-ports.ts'
+} from '../../../packages/kernel/ports/messages.ts'
 import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { encodeTextArray } from '../client/encode-text-array.ts'
 

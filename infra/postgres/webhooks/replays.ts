@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { MissedEvents } from '../../../packages/kernel/message-ports.ts'
+import type { MissedEvents } from '../../../packages/kernel/ports/messages.ts'
 import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { missedCondition, missedValues, positionOf } from './public-events.ts'
 import { inTransaction } from '../client/transaction.ts'

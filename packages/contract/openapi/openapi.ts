@@ -5,7 +5,7 @@ import { RefusedResponses } from './refusals.ts'
 import type { Json } from './schemas.ts'
 import { description } from './text.ts'
 import { webhookSection, webhooksOf } from './webhooks.ts'
-import type { PublicSource } from '../public-events.ts'
+import type { PublicSource } from '../webhooks/public-events.ts'
 import type { AnyRoute } from '../routes.ts'
 import type { Section } from '../section.ts'
 

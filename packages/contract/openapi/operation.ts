@@ -1,5 +1,5 @@
-import { takesCredentials } from '../callers.ts'
-import { answerOf, isRepeated, listQuery, statusOf, takesIfMatch } from '../list-query.ts'
+import { takesCredentials } from '../access/callers.ts'
+import { answerOf, isRepeated, listQuery, statusOf, takesIfMatch } from '../lists/query.ts'
 import { exampleIds, exampleOf } from './examples.ts'
 import { operationId, ownerName, partsOf, pascal } from './names.ts'
 import type { RefusedResponses } from './refusals.ts'

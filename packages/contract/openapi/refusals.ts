@@ -1,5 +1,5 @@
 import type { Json } from './schemas.ts'
-import { refusalsOf } from '../operation-refusals.ts'
+import { refusalsOf } from '../refusals/of-operation.ts'
 import { refusals, type RefusalName } from '../refusals.ts'
 import type { AnyRoute } from '../routes.ts'
 

@@ -1,4 +1,4 @@
-import { credentialsOf, type CredentialKind } from '../callers.ts'
+import { credentialsOf, type CredentialKind } from '../access/callers.ts'
 import type { AnyRoute } from '../routes.ts'
 import type { Json } from './schemas.ts'
 

@@ -2,10 +2,10 @@ import { exampleIds, exampleOf } from './examples.ts'
 import { pascal } from './names.ts'
 import type { Json, NamedSchemas } from './schemas.ts'
 import { record, Type, UnixSeconds, type TSchema } from '../vocabulary.ts'
-import type { PublicSource } from '../public-events.ts'
+import type { PublicSource } from '../webhooks/public-events.ts'
 import type {} from '../routes.ts'
 import type { Section } from '../section.ts'
-import type { WebhookType } from '../webhook-types.ts'
+import type { WebhookType } from '../webhooks/webhook-types.ts'
 
 /** The section of webhooks in the document. */
 export const webhookSection: Section = {

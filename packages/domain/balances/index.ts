@@ -1,6 +1,6 @@
 import type { Family } from '../../contract/family.ts'
-import { lowerCurrencies } from '../../contract/lower-currencies.ts'
-import type { PublicSource } from '../../contract/public-events.ts'
+import { lowerCurrencies } from '../../contract/locale/lower-currencies.ts'
+import type { PublicSource } from '../../contract/webhooks/public-events.ts'
 import type { AnyDecider } from '../../kernel/decider.ts'
 import type { RecordedEvent } from '../../kernel/projection.ts'
 import { parseBookId } from '../ledger/accounts.ts'

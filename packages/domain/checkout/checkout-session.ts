@@ -1,6 +1,6 @@
 import { begun } from '../../contract/existing.ts'
 import { derivedId, publicId } from '../../contract/identity.ts'
-import { feeModes, MethodTypes } from '../../contract/payment-methods.ts'
+import { feeModes, MethodTypes } from '../../contract/payments/payment-methods.ts'
 import { refuse } from '../../contract/refusals.ts'
 import {
   AmountMinor,

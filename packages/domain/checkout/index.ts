@@ -1,5 +1,5 @@
 import type { Family } from '../../contract/family.ts'
-import { publicEvents } from '../../contract/public-events.ts'
+import { publicEvents } from '../../contract/webhooks/public-events.ts'
 import { checkoutSession } from './checkout-session.ts'
 import { checkoutPolicies } from './policies.ts'
 import { CheckoutSessionResource, viewCheckoutSession } from './resource.ts'

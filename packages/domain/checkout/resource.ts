@@ -1,6 +1,6 @@
 import { publicId } from '../../contract/identity.ts'
-import { feeModes, GivenMethodTypes, MethodTypes } from '../../contract/payment-methods.ts'
-import { PayersMerchant } from '../../contract/payers-merchant.ts'
+import { feeModes, GivenMethodTypes, MethodTypes } from '../../contract/payments/payment-methods.ts'
+import { PayersMerchant } from '../../contract/payments/payers-merchant.ts'
 import {
   AmountMinor,
   base,

@@ -1,5 +1,5 @@
-import { listed } from '../../contract/list-envelope.ts'
-import { roles } from '../../contract/roles.ts'
+import { listed } from '../../contract/lists/envelope.ts'
+import { roles } from '../../contract/access/roles.ts'
 import {
   base,
   choice,

@@ -1,4 +1,4 @@
-import { clockOf, dayOf } from '../../kernel/calendar.ts'
+import { clockOf, dayOf } from '../../kernel/time/calendar.ts'
 
 /** Domain model 4. */
 const dueAfterDays = 30

@@ -2,7 +2,7 @@ import { record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
-import { isSettled, nothingTaken, withTaken, type Taken } from '../../kernel/taken-once.ts'
+import { isSettled, nothingTaken, withTaken, type Taken } from '../../kernel/execution/taken-once.ts'
 
 /**
  * The numbers of one merchant's invoices, without gaps. Only an invoice that has been issued asks for one, so

@@ -1,5 +1,5 @@
-import { IdentityFilter } from '../../contract/list-envelope.ts'
-import { roles } from '../../contract/roles.ts'
+import { IdentityFilter } from '../../contract/lists/envelope.ts'
+import { roles } from '../../contract/access/roles.ts'
 import {
   base,
   choice,
@@ -15,7 +15,7 @@ import {
   Uuid,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { Role } from '../../contract/callers.ts'
+import type { Role } from '../../contract/access/callers.ts'
 import { organizationTypes, type Organization } from './organization.ts'
 
 const displayName = Type.String({ minLength: 1, maxLength: 128, description: 'As people see it' })

@@ -15,7 +15,7 @@ import {
 } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
-import { holderOf } from '../../contract/subjects.ts'
+import { holderOf } from '../../contract/payments/holders.ts'
 import { merchantAvailable } from '../ledger/accounts.ts'
 import { creditsOf, plainPlan, plainPurpose, PostingPlan, Purpose, Share } from '../ledger/plans.ts'
 

@@ -1,5 +1,5 @@
 import type { Family } from '../../contract/family.ts'
-import { publicEvents } from '../../contract/public-events.ts'
+import { publicEvents } from '../../contract/webhooks/public-events.ts'
 import { paymentIntent } from './payment-intent.ts'
 import { paymentIntentPolicies } from './policies.ts'
 import { PaymentIntentResource, viewPaymentIntent } from './resource.ts'

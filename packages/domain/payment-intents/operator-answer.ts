@@ -1,5 +1,5 @@
 import type { Message } from '../../kernel/decider.ts'
-import type { RailState } from '../../kernel/rail-ports.ts'
+import type { RailState } from '../../kernel/ports/rails.ts'
 import { paymentFailureCodes, type PaymentFailureCode } from './events.ts'
 import type { PaymentIntentCommands } from './payment-intent.ts'
 

@@ -1,5 +1,5 @@
 import { publicId } from '../../contract/identity.ts'
-import { isErased } from '../../contract/subjects.ts'
+import { isErased } from '../../contract/payments/holders.ts'
 import {
   AmountMinor,
   base,
@@ -17,7 +17,7 @@ import {
   Uuid,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { RailMethod } from '../../kernel/rail-ports.ts'
+import type { RailMethod } from '../../kernel/ports/rails.ts'
 import { purposeTypes, type Purpose } from '../ledger/plans.ts'
 import { refundableMinor, refundedMinor, type Payment, type PaymentIntent } from './state.ts'
 import { TimelineEntry } from './timeline.ts'

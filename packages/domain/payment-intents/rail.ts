@@ -1,6 +1,6 @@
-import { lastCharacters } from '../../contract/characters.ts'
-import { quoteFee } from '../../contract/fees.ts'
-import type { RailMethod } from '../../kernel/rail-ports.ts'
+import { lastCharacters } from '../../contract/locale/characters.ts'
+import { quoteFee } from '../../contract/payments/fees.ts'
+import type { RailMethod } from '../../kernel/ports/rails.ts'
 import type { CreatedIntent } from './state.ts'
 
 /** Which of our accounts at operators and acquirers a method pays into. */

@@ -1,5 +1,5 @@
 import { begun, existing } from '../../contract/existing.ts'
-import { feeModes, MethodTypes } from '../../contract/payment-methods.ts'
+import { feeModes, MethodTypes } from '../../contract/payments/payment-methods.ts'
 import { refuse } from '../../contract/refusals.ts'
 import {
   AmountMinor,

@@ -1,4 +1,4 @@
-import { feeModes, GivenMethodTypes, MethodTypes } from '../../contract/payment-methods.ts'
+import { feeModes, GivenMethodTypes, MethodTypes } from '../../contract/payments/payment-methods.ts'
 import {
   AmountMinor,
   base,

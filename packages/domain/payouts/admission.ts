@@ -1,4 +1,4 @@
-import { admitPayout } from '../../contract/eligibility.ts'
+import { admitPayout } from '../../contract/payments/eligibility.ts'
 import { givenMetadata } from '../../contract/metadata.ts'
 import { Refusal, refuse } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'

@@ -1,5 +1,5 @@
-import { marketOf } from '../../contract/catalog.ts'
-import { admitPayout } from '../../contract/eligibility.ts'
+import { marketOf } from '../../contract/payments/catalog.ts'
+import { admitPayout } from '../../contract/payments/eligibility.ts'
 import { begun } from '../../contract/existing.ts'
 import { derivedId } from '../../contract/identity.ts'
 import { refuse } from '../../contract/refusals.ts'
@@ -8,7 +8,7 @@ import type { Decider, Stamp } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { owns, type MerchantOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
-import { holderOf, isErased } from '../../contract/subjects.ts'
+import { holderOf, isErased } from '../../contract/payments/holders.ts'
 import {
   Destination,
   readDestination,

@@ -8,7 +8,7 @@ import {
   Type,
   type Static,
 } from '../../contract/vocabulary.ts'
-import { holderOf } from '../../contract/subjects.ts'
+import { holderOf } from '../../contract/payments/holders.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
 import { Recorded, Remedy, Word } from './contradictions.ts'

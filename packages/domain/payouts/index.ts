@@ -1,6 +1,6 @@
 import type { Family } from '../../contract/family.ts'
 import { holdOwner } from '../../contract/hold-owners.ts'
-import { publicEvents } from '../../contract/public-events.ts'
+import { publicEvents } from '../../contract/webhooks/public-events.ts'
 import { payoutDestination } from './destination.ts'
 import { payout } from './payout.ts'
 import { payoutPolicies } from './policies.ts'

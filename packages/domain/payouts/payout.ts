@@ -1,4 +1,4 @@
-import { admitPayout } from '../../contract/eligibility.ts'
+import { admitPayout } from '../../contract/payments/eligibility.ts'
 import { begun } from '../../contract/existing.ts'
 import { refuse, type RefusalName } from '../../contract/refusals.ts'
 import type { Decider, Stamp } from '../../kernel/decider.ts'

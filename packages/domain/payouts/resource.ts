@@ -1,4 +1,4 @@
-import { lastCharacters } from '../../contract/characters.ts'
+import { lastCharacters } from '../../contract/locale/characters.ts'
 import { publicId } from '../../contract/identity.ts'
 import {
   AmountMinor,

@@ -1,5 +1,5 @@
 import { literals, type Static } from '../../contract/vocabulary.ts'
-import { nextRun, runsBetween, type Recurrence } from '../../kernel/recurrence.ts'
+import { nextRun, runsBetween, type Recurrence } from '../../kernel/time/recurrence.ts'
 
 export const Frequency = literals('manual', 'daily', 'weekly', 'monthly')
 

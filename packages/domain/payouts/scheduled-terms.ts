@@ -1,4 +1,4 @@
-import { cashlessLimitsOf, operatorIn } from '../../contract/catalog.ts'
+import { cashlessLimitsOf, operatorIn } from '../../contract/payments/catalog.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import type { PayoutSettings } from './settings.ts'
 import { agreeTerms, type Terms, type Wanted } from './terms.ts'

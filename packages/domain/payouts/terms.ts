@@ -1,5 +1,5 @@
-import { admitPayout } from '../../contract/eligibility.ts'
-import { quoteFee } from '../../contract/fees.ts'
+import { admitPayout } from '../../contract/payments/eligibility.ts'
+import { quoteFee } from '../../contract/payments/fees.ts'
 import { streamName } from '../../kernel/decider.ts'
 import { merchantAvailable, payoutFees } from '../ledger/accounts.ts'
 import type { PlaceHold } from '../ledger/commands.ts'

@@ -1,4 +1,4 @@
-import { portalPermissions } from '../../contract/callers.ts'
+import { portalPermissions } from '../../contract/access/callers.ts'
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'

@@ -1,6 +1,6 @@
 import { publicId } from '../../contract/identity.ts'
-import { portalPermissions } from '../../contract/callers.ts'
-import { PayersMerchant } from '../../contract/payers-merchant.ts'
+import { portalPermissions } from '../../contract/access/callers.ts'
+import { PayersMerchant } from '../../contract/payments/payers-merchant.ts'
 import {
   base,
   choice,

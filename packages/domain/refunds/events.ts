@@ -1,4 +1,4 @@
-import { holderOf } from '../../contract/subjects.ts'
+import { holderOf } from '../../contract/payments/holders.ts'
 import { AmountMinor, Currency, literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'

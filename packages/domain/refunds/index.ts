@@ -1,6 +1,6 @@
 import type { Family } from '../../contract/family.ts'
 import { holdOwner } from '../../contract/hold-owners.ts'
-import { publicEvents } from '../../contract/public-events.ts'
+import { publicEvents } from '../../contract/webhooks/public-events.ts'
 import { refundPolicies } from './policies.ts'
 import { refund } from './refund.ts'
 import { RefundResource, viewRefund } from './resource.ts'

@@ -2,7 +2,7 @@ import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
-import { withMailAt } from '../../kernel/mail-pace.ts'
+import { withMailAt } from '../../kernel/time/mail-pace.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 

@@ -1,5 +1,5 @@
 import type { Family } from '../../contract/family.ts'
-import { publicEvents } from '../../contract/public-events.ts'
+import { publicEvents } from '../../contract/webhooks/public-events.ts'
 import { subscriptionPolicies } from './policies.ts'
 import { SubscriptionResource, viewSubscription } from './resource.ts'
 import { subscription } from './subscription.ts'

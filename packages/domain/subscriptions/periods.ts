@@ -1,4 +1,4 @@
-import { nextRun, type Recurrence } from '../../kernel/recurrence.ts'
+import { nextRun, type Recurrence } from '../../kernel/time/recurrence.ts'
 
 export interface Span {
   readonly start: string

@@ -2,7 +2,7 @@ import { derivedId } from '../../contract/identity.ts'
 import { record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
-import { isSettled, nothingTaken, withTaken, type Taken } from '../../kernel/taken-once.ts'
+import { isSettled, nothingTaken, withTaken, type Taken } from '../../kernel/execution/taken-once.ts'
 import { MeterKey } from './usage-record.ts'
 
 const Count = Type.Integer({ minimum: 0 })

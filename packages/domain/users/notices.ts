@@ -1,7 +1,7 @@
 import { refuse } from '../../contract/refusals.ts'
 import { literals, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
-import { withMailAt } from '../../kernel/mail-pace.ts'
+import { withMailAt } from '../../kernel/time/mail-pace.ts'
 import { cancellationOf, type ContactEvents, type Contacts } from './contacts.ts'
 import type { FactorEvents, Factors } from './factors.ts'
 import { disconnectionOf, type Google, type GoogleEvents } from './google.ts'

@@ -12,8 +12,8 @@ import {
   KnownCountry,
   Msisdn,
 } from '../../contract/vocabulary.ts'
-import { roles } from '../../contract/roles.ts'
-import { OnboardingState } from './onboarding-resources.ts'
+import { roles } from '../../contract/access/roles.ts'
+import { OnboardingState } from './resources/onboarding-resources.ts'
 import { languages } from './events.ts'
 
 /** Longer ones only cost time. */

@@ -1,5 +1,5 @@
 import type { Family } from '../../contract/family.ts'
-import { publicEvents } from '../../contract/public-events.ts'
+import { publicEvents } from '../../contract/webhooks/public-events.ts'
 import { walletApplication } from './application.ts'
 import { walletPolicies } from './policies.ts'
 import {

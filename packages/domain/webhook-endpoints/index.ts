@@ -1,5 +1,5 @@
 import type { Family } from '../../contract/family.ts'
-import { publicEvents } from '../../contract/public-events.ts'
+import { publicEvents } from '../../contract/webhooks/public-events.ts'
 import { viewWebhookEndpoint, WebhookEndpointResource } from './resource.ts'
 import { webhookEndpoint } from './webhook-endpoint.ts'
 import { webhookReplay } from './webhook-replay.ts'

@@ -1,4 +1,4 @@
-import { matches } from '../../contract/webhook-types.ts'
+import { matches } from '../../contract/webhooks/webhook-types.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
 /** Inferred: an endpoint can be sent again what it missed in the last 30 days. */

@@ -1,5 +1,5 @@
 import { begun, existing } from '../../contract/existing.ts'
-import { matches } from '../../contract/webhook-types.ts'
+import { matches } from '../../contract/webhooks/webhook-types.ts'
 import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'

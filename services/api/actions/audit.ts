@@ -1,4 +1,4 @@
-import { isGranted } from '../../../packages/contract/callers.ts'
+import { isGranted } from '../../../packages/contract/access/callers.ts'
 import { anyIdentity, publicId } from '../../../packages/contract/identity.ts'
 import { Refusal, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
@@ -7,7 +7,7 @@ import { idPrefixes, publicSources } from '../../../packages/domain/index.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import type { StoredEvent } from '../../../packages/kernel/ports.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
+import { equal } from '../../../packages/kernel/ports/reads.ts'
 import { balanceTransactions } from '../../../projections/balances.ts'
 
 export const ReceiptResource = record({

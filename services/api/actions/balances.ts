@@ -1,4 +1,4 @@
-import { bookCurrencies } from '../../../packages/contract/catalog.ts'
+import { bookCurrencies } from '../../../packages/contract/payments/catalog.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -24,10 +24,10 @@ import { isEntry } from '../../../packages/domain/ledger/events.ts'
 import { merchant } from '../../../packages/domain/merchants/merchant.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { ownerOf, type MerchantOwner } from '../../../packages/kernel/owner.ts'
-import { postOnce } from '../../composition/post-once.ts'
+import { postOnce } from '../../composition/books/post-once.ts'
 import { shareOf } from '../../../infra/postgres/client/shared-reads.ts'
-import { daysOf, entriesBy, eventsOf, isBegun, summed } from '../../composition/book-history.ts'
-import { explainBalance } from '../../composition/explain-balance.ts'
+import { daysOf, entriesBy, eventsOf, isBegun, summed } from '../../composition/books/book-history.ts'
+import { explainBalance } from '../../composition/books/explain-balance.ts'
 
 /** Now or in the past: the read model only says from where the books themselves must be read. */
 export async function showBalance({

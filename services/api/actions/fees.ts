@@ -1,4 +1,4 @@
-import { quoteFee, type FeeDetail } from '../../../packages/contract/fees.ts'
+import { quoteFee, type FeeDetail } from '../../../packages/contract/payments/fees.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   AmountMinor,

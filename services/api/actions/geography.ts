@@ -1,4 +1,4 @@
-import { geography, type CountryFacts } from '../../../packages/contract/catalog.ts'
+import { geography, type CountryFacts } from '../../../packages/contract/payments/catalog.ts'
 import type { Request, Slice } from '../../../packages/contract/routes.ts'
 import {
   literals,

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Caller } from '../../../packages/contract/access/callers.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Request } from '../../../packages/contract/routes.ts'
 import {

@@ -8,7 +8,7 @@ import {
   type MonthToClose,
 } from '../../../packages/domain/periods/resource.ts'
 import { readState } from '../../../packages/kernel/history.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
+import { equal } from '../../../packages/kernel/ports/reads.ts'
 import { balances } from '../../../projections/balances.ts'
 import {
   closeMonth,
@@ -16,7 +16,7 @@ import {
   monthsOfMerchant,
   NotCountableYetError,
   type Month,
-} from '../../composition/close-month.ts'
+} from '../../composition/books/close-month.ts'
 
 type Closing = Request<Static<typeof MonthToClose>>
 

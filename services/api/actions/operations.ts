@@ -8,7 +8,7 @@ import { payout } from '../../../packages/domain/payouts/payout.ts'
 import { refund } from '../../../packages/domain/refunds/refund.ts'
 import { operations } from '../../../projections/operations.ts'
 import { reversalOf } from '../../../packages/domain/payment-intents/state.ts'
-import { brandOf, type Brand } from './brands.ts'
+import { brandOf, type Brand } from './organizations/brands.ts'
 import { currentRow } from '../kinds/row-handler.ts'
 
 const deciders = { payment_intent: paymentIntent, payout, refund } as const

@@ -1,6 +1,6 @@
-import { admitPayment } from '../../../packages/contract/eligibility.ts'
+import { admitPayment } from '../../../packages/contract/payments/eligibility.ts'
 import { identity } from '../../../packages/contract/identity.ts'
-import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
+import { choiceOf, requireRail } from '../../../packages/contract/payments/rails.ts'
 import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -26,13 +26,13 @@ import {
   RailTimeoutError,
   RailUnavailableError,
   type RailState,
-} from '../../../packages/kernel/rail-ports.ts'
+} from '../../../packages/kernel/ports/rails.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { customers } from '../../../projections/customers.ts'
 import { currentState } from '../kinds/current-state.ts'
-import { reserveLink } from './checkout-links.ts'
+import { reserveLink } from './hosted/checkout-links.ts'
 import { sessionOf } from './checkout-sessions.ts'
-import { findOrCreateCustomer } from './customers.ts'
+import { findOrCreateCustomer } from './billing/customers.ts'
 
 type Creation = Request<Static<typeof PaymentIntentRequest>>
 type Confirmation = Request<Static<typeof ConfirmationRequest>>

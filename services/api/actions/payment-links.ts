@@ -1,7 +1,7 @@
-import { LanguageQuery } from '../../../packages/contract/hosted-pages.ts'
+import { LanguageQuery } from '../../../packages/contract/payments/hosted-pages.ts'
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
-import type { Redirection } from '../../../packages/contract/pages.ts'
+import type { Redirection } from '../../../packages/contract/lists/pages.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { literals, optional, record, type Static } from '../../../packages/contract/vocabulary.ts'
 import {
@@ -16,9 +16,9 @@ import type { Owner } from '../../../packages/kernel/owner.ts'
 import { checkoutSession, type CheckoutSession } from '../../../packages/domain/checkout/checkout-session.ts'
 import { checkoutSessions } from '../../../projections/checkout.ts'
 import { currentState } from '../kinds/current-state.ts'
-import { activeMerchant, admittedTerms, openLink } from './checkout-terms.ts'
+import { activeMerchant, admittedTerms, openLink } from './hosted/checkout-terms.ts'
 import { isPayable, paymentOf } from './checkout-sessions.ts'
-import { holderOfLink } from './checkout-links.ts'
+import { holderOfLink } from './hosted/checkout-links.ts'
 
 type Creation = Request<Static<typeof PaymentLinkRequest>>
 

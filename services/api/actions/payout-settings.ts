@@ -1,4 +1,4 @@
-import { currencyExponent } from '../../../packages/contract/currencies.ts'
+import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
 import { identity } from '../../../packages/contract/identity.ts'
 import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
@@ -12,10 +12,10 @@ import {
   payoutSettingsId,
   type PayoutSettingsCommands,
 } from '../../../packages/domain/payouts/settings.ts'
-import type { Outcome } from '../../../packages/kernel/executor-options.ts'
+import type { Outcome } from '../../../packages/kernel/execution/options.ts'
 import { readState } from '../../../packages/kernel/history.ts'
 import { ownedBy, owns } from '../../../packages/kernel/owner.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
+import { equal } from '../../../packages/kernel/ports/reads.ts'
 import { payoutDestinations } from '../../../projections/payouts.ts'
 
 /** The settings must show what was just saved, so they wait for the read model to reach the log's end. */

@@ -1,5 +1,5 @@
 import { identity } from '../../../packages/contract/identity.ts'
-import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
+import { choiceOf, requireRail } from '../../../packages/contract/payments/rails.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -18,8 +18,8 @@ import {
 import { payoutSettings, payoutSettingsId } from '../../../packages/domain/payouts/settings.ts'
 import { agreeTerms, holdFor, type Wanted } from '../../../packages/domain/payouts/terms.ts'
 import { readState } from '../../../packages/kernel/history.ts'
-import type { RailState } from '../../../packages/kernel/rail-ports.ts'
-import { placeHold } from '../../composition/place-hold.ts'
+import type { RailState } from '../../../packages/kernel/ports/rails.ts'
+import { placeHold } from '../../composition/books/place-hold.ts'
 import { currentStream } from '../kinds/current-state.ts'
 import { refuseUnknown } from '../kinds/prefixes.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { choiceOf, requireRail } from '../../../packages/contract/rails.ts'
+import { choiceOf, requireRail } from '../../../packages/contract/payments/rails.ts'
 import { Refusal, refusals, refuse } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
@@ -17,7 +17,7 @@ import { refund, refunds } from '../../../packages/domain/refunds/refund.ts'
 import { viewRefund, type RefundRequest, type RefundView } from '../../../packages/domain/refunds/resource.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
-import { placeHold } from '../../composition/place-hold.ts'
+import { placeHold } from '../../composition/books/place-hold.ts'
 import { currentState } from '../kinds/current-state.ts'
 
 type Asking = Request<Static<typeof RefundRequest>>

@@ -7,7 +7,7 @@ import type {
   SandboxClock,
   SandboxClockCommands,
 } from '../../../packages/domain/sandbox-clocks/sandbox-clock.ts'
-import type { Outcome } from '../../../packages/kernel/executor-options.ts'
+import type { Outcome } from '../../../packages/kernel/execution/options.ts'
 
 type Asking = Pick<Request, 'caller' | 'dependencies'>
 type Move = SandboxClockCommands['MoveSandboxClock']

@@ -1,14 +1,14 @@
 import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
-import type { SensitiveUpdate } from '../../../packages/domain/users/phone-resources.ts'
+import type { SensitiveUpdate } from '../../../packages/domain/users/resources/phone-resources.ts'
 import { user } from '../../../packages/domain/users/user.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import { countMove, takeAddress, viewPersonalInfo } from './contacts.ts'
-import { requireFree, takePhone } from './phones.ts'
-import { askingOf } from './sign-in-guards.ts'
-import { knownUser, signedIn } from './user-accounts.ts'
-import { endBefore, newPassword } from './users.ts'
+import { countMove, takeAddress, viewPersonalInfo } from './auth/contacts.ts'
+import { requireFree, takePhone } from './auth/phones.ts'
+import { askingOf } from './auth/sign-in-guards.ts'
+import { knownUser, signedIn } from './auth/user-accounts.ts'
+import { endBefore, newPassword } from './auth/users.ts'
 
 /**
  * Address, number and password under one challenge, which the row has consumed. What can be refused comes

@@ -6,7 +6,7 @@ import { paymentIntent } from '../../../packages/domain/payment-intents/payment-
 import { commandAfter } from '../../../packages/domain/payment-intents/operator-answer.ts'
 import type { PaymentIntentView } from '../../../packages/domain/payment-intents/resource.ts'
 import type { CreatedIntent, PaymentIntent } from '../../../packages/domain/payment-intents/state.ts'
-import type { RailState } from '../../../packages/kernel/rail-ports.ts'
+import type { RailState } from '../../../packages/kernel/ports/rails.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { currentState } from '../kinds/current-state.ts'
 import { refuseUnknown } from '../kinds/prefixes.ts'

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { advice } from '../../../packages/contract/advice.ts'
-import { refusalsOf } from '../../../packages/contract/operation-refusals.ts'
+import { advice } from '../../../packages/contract/refusals/advice.ts'
+import { refusalsOf } from '../../../packages/contract/refusals/of-operation.ts'
 import { refusals, type RefusalName } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { html, sentence, type Html } from './html.ts'

@@ -1,10 +1,10 @@
-import { markets, type Operator } from '../../../packages/contract/catalog.ts'
+import { markets, type Operator } from '../../../packages/contract/payments/catalog.ts'
 import {
   magicCardTokens,
   magicNumbers,
   sandboxDefaults,
   type MagicValue,
-} from '../../../packages/contract/sandbox.ts'
+} from '../../../packages/contract/payments/sandbox.ts'
 import { html, sentence, type Html } from './html.ts'
 import { code, layout, table } from './layout.ts'
 

@@ -1,4 +1,4 @@
-import { statusOf } from '../../../packages/contract/list-query.ts'
+import { statusOf } from '../../../packages/contract/lists/query.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import { answeredOnce, startedBefore, startedStream } from '../kinds/idempotency.ts'

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { refusals, type Refusal } from '../../../packages/contract/refusals.ts'
-import type { Redirection, Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { Redirection, Shown, Visit } from '../../../packages/contract/lists/pages.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { pathParameters } from '../kinds/prefixes.ts'
 import type { Api } from './handle.ts'

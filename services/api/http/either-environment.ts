@@ -1,4 +1,4 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Caller } from '../../../packages/contract/access/callers.ts'
 import type { AnyRoute, Dependencies } from '../../../packages/contract/routes.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { owns, type MerchantOwner, type Owner } from '../../../packages/kernel/owner.ts'

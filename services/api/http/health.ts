@@ -1,5 +1,5 @@
 import type { Express } from 'express'
-import type { HealthAnswers } from '../../composition/health.ts'
+import type { HealthAnswers } from '../../composition/observing/health.ts'
 
 /** What this process says about itself to anyone. */
 export function mountHealth(app: Express, answers: HealthAnswers): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Refusal } from '../../../packages/contract/refusals.ts'
-import type { Metrics } from '../../composition/metrics.ts'
+import type { Metrics } from '../../composition/observing/metrics.ts'
 import { beginAnswer, endRefused } from './respond.ts'
 
 /** However late the event loop is, this many requests may be in flight: enough to keep a database busy. */

@@ -1,15 +1,15 @@
 import { STATUS_CODES } from 'node:http'
-import type { Problem } from '../../../packages/contract/problem.ts'
+import type { Problem } from '../../../packages/contract/refusals/problem.ts'
 import { Refusal, refusals } from '../../../packages/contract/refusals.ts'
 import {
   DamagedStreamError,
   OutcomeUnknownError,
   StoreOverloadedError,
 } from '../../../packages/kernel/ports.ts'
-import { GoogleAwayError, PasswordsBusyError } from '../../../packages/kernel/credential-ports.ts'
-import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/read-ports.ts'
-import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/rail-ports.ts'
-import { isPassing } from '../../composition/failures.ts'
+import { GoogleAwayError, PasswordsBusyError } from '../../../packages/kernel/ports/credentials.ts'
+import { ReadTimeoutError, ShareExhaustedError } from '../../../packages/kernel/ports/reads.ts'
+import { RailTimeoutError, RailUnavailableError } from '../../../packages/kernel/ports/rails.ts'
+import { isPassing } from '../../composition/observing/failures.ts'
 
 /** The request that was refused. */
 export interface ProblemContext {

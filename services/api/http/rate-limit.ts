@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Caller } from '../../../packages/contract/access/callers.ts'
 import { Refusal } from '../../../packages/contract/refusals.ts'
 import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
 import { networksOf, type Network } from './networks.ts'

@@ -1,11 +1,11 @@
 import type { Client, Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
 import { streamName, type Decider, type Message, type Payloads } from '../../../packages/kernel/decider.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
-import type { Outcome } from '../../../packages/kernel/executor-options.ts'
+import type { Outcome } from '../../../packages/kernel/execution/options.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import { ownerOf, owns, type Owner } from '../../../packages/kernel/owner.ts'
 import type { StoredEvent } from '../../../packages/kernel/ports.ts'
-import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Caller } from '../../../packages/contract/access/callers.ts'
 import { isOf, type Keyed } from '../kinds/keyed.ts'
 
 /** A request of a kind of row known only at run time. */

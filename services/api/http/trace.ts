@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
-import type { Tracing } from '../../../packages/kernel/trace-ports.ts'
+import type { Tracing } from '../../../packages/kernel/ports/traces.ts'
 
 /**
  * Each request is a span: it continues the caller's trace, and what follows continues the span. Its row names

@@ -1,10 +1,10 @@
 import { streamName, type AnyDecider } from '../../../packages/kernel/decider.ts'
-import type { Remembered } from '../../../packages/kernel/executor-options.ts'
+import type { Remembered } from '../../../packages/kernel/execution/options.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
 import { owns } from '../../../packages/kernel/owner.ts'
 import { noStream, type StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { Documents } from '../../../packages/kernel/projection.ts'
-import type { ReadStore } from '../../../packages/kernel/read-ports.ts'
+import type { ReadStore } from '../../../packages/kernel/ports/reads.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 /**

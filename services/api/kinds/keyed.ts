@@ -1,4 +1,4 @@
-import type { AnswerKey } from '../../../packages/kernel/read-ports.ts'
+import type { AnswerKey } from '../../../packages/kernel/ports/reads.ts'
 
 /** A keyed request: the key, the operation it was used for, and the id that follows from both. */
 export interface Keyed {

@@ -1,6 +1,6 @@
 import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
-import type { Where } from '../../../packages/kernel/read-ports.ts'
+import type { Where } from '../../../packages/kernel/ports/reads.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { placeOf } from './cursors.ts'
 import { shareOf } from '../../../infra/postgres/client/shared-reads.ts'

@@ -1,7 +1,7 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Caller } from '../../../packages/contract/access/callers.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { ownedBy, type Owner } from '../../../packages/kernel/owner.ts'
-import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
+import { equal, type Where } from '../../../packages/kernel/ports/reads.ts'
 
 interface Asking {
   readonly owner: Owner

@@ -1,7 +1,7 @@
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { noStream } from '../../../packages/kernel/ports.ts'
-import { equal, type Where } from '../../../packages/kernel/read-ports.ts'
+import { equal, type Where } from '../../../packages/kernel/ports/reads.ts'
 import type { Documents } from '../../../packages/kernel/projection.ts'
 import type { AnyRequest } from '../http/request.ts'
 import { currentState, currentStream } from './current-state.ts'

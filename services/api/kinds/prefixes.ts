@@ -1,6 +1,6 @@
 import { identity, publicId } from '../../../packages/contract/identity.ts'
 import { objectName } from '../../../packages/contract/resource.ts'
-import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Caller } from '../../../packages/contract/access/callers.ts'
 import { Refusal, refuse, refuseField, type RefusalName } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { idPrefixes, missing } from '../../../packages/domain/index.ts'

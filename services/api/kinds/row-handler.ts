@@ -5,7 +5,7 @@ import { streamName } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
 import { ownedBy } from '../../../packages/kernel/owner.ts'
 import type { Projection, Row } from '../../../packages/kernel/projection.ts'
-import { equal } from '../../../packages/kernel/read-ports.ts'
+import { equal } from '../../../packages/kernel/ports/reads.ts'
 import type { AnyRequest } from '../http/request.ts'
 
 const waitMs = 1_000

@@ -1,6 +1,6 @@
 import { asMerchant } from '../../../packages/kernel/owner.ts'
 import type { Vault } from '../../../packages/kernel/ports.ts'
-import type { AnswerKey, Answers } from '../../../packages/kernel/read-ports.ts'
+import type { AnswerKey, Answers } from '../../../packages/kernel/ports/reads.ts'
 
 interface SealedBody {
   readonly id: string | null

@@ -1,6 +1,6 @@
-import type { Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { Shown, Visit } from '../../../packages/contract/lists/pages.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
-import { hostedInvoice, ownerOfInvoice, type HostedInvoiceView } from '../actions/hosted-invoice.ts'
+import { hostedInvoice, ownerOfInvoice, type HostedInvoiceView } from '../actions/hosted/hosted-invoice.ts'
 import { html, type Html } from '../docs/html.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'

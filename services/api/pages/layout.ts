@@ -1,5 +1,5 @@
-import type { Visit } from '../../../packages/contract/pages.ts'
-import type { PayersMerchant } from '../../../packages/contract/payers-merchant.ts'
+import type { Visit } from '../../../packages/contract/lists/pages.ts'
+import type { PayersMerchant } from '../../../packages/contract/payments/payers-merchant.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { html, type Html } from '../docs/html.ts'
 import { assets, brandPath } from './assets.ts'

@@ -1,4 +1,4 @@
-import type { Visit } from '../../../packages/contract/pages.ts'
+import type { Visit } from '../../../packages/contract/lists/pages.ts'
 import type { LinkPreview } from '../actions/payment-links.ts'
 import { html } from '../docs/html.ts'
 import { frame, readerOf } from './layout.ts'

@@ -1,6 +1,6 @@
 import type { Express } from 'express'
 import type { Dependencies } from '../../../packages/contract/routes.ts'
-import { isLogo } from '../actions/logos.ts'
+import { isLogo } from '../actions/organizations/logos.ts'
 
 /** What a merchant has taken away is in no browser the day after. */
 const forADay = 'public, max-age=86400, immutable'

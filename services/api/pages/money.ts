@@ -1,4 +1,4 @@
-import { currencyExponent } from '../../../packages/contract/currencies.ts'
+import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
 import type { Language } from './words.ts'
 
 const locales: Readonly<Record<Language, string>> = { fr: 'fr-FR', en: 'en-GB' }

@@ -1,4 +1,4 @@
-import type { Visit } from '../../../packages/contract/pages.ts'
+import type { Visit } from '../../../packages/contract/lists/pages.ts'
 import { refusals, type Refusal, type RefusalName } from '../../../packages/contract/refusals.ts'
 import { html } from '../docs/html.ts'
 import { frame, pageOf, readerOf, type Reader } from './layout.ts'

@@ -1,5 +1,5 @@
 import { identity } from '../../../packages/contract/identity.ts'
-import type { Visit } from '../../../packages/contract/pages.ts'
+import type { Visit } from '../../../packages/contract/lists/pages.ts'
 import type { OperationView } from '../../../packages/domain/payment-intents/operation.ts'
 import { payersPayment, type PayersPayment } from '../actions/operations.ts'
 import { html, type Html } from '../docs/html.ts'

@@ -1,4 +1,4 @@
-import { marketOf } from '../../../packages/contract/catalog.ts'
+import { marketOf } from '../../../packages/contract/payments/catalog.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { promptWordsOf } from './prompt-words.ts'

@@ -1,5 +1,5 @@
-import { operatorIn } from '../../../packages/contract/catalog.ts'
-import type { HostedInvoiceView } from '../actions/hosted-invoice.ts'
+import { operatorIn } from '../../../packages/contract/payments/catalog.ts'
+import type { HostedInvoiceView } from '../actions/hosted/hosted-invoice.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { money } from './money.ts'

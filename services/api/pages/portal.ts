@@ -1,7 +1,12 @@
-import type { Shown, Visit } from '../../../packages/contract/pages.ts'
+import type { Shown, Visit } from '../../../packages/contract/lists/pages.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
-import { dayOfPayment, hostedPortal, ownerOfPortal, type HostedPortalView } from '../actions/hosted-portal.ts'
-import { methodsFor } from '../actions/hosted-payment.ts'
+import {
+  dayOfPayment,
+  hostedPortal,
+  ownerOfPortal,
+  type HostedPortalView,
+} from '../actions/hosted/hosted-portal.ts'
+import { methodsFor } from '../actions/hosted/hosted-payment.ts'
 import { html, type Html } from '../docs/html.ts'
 import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'

@@ -1,4 +1,4 @@
-import type { OperatorCode } from '../../../packages/contract/catalog.ts'
+import type { OperatorCode } from '../../../packages/contract/payments/catalog.ts'
 import type { Language } from './words.ts'
 
 /** What an operator's customers do to approve a payment, in the names that it uses itself. */

@@ -1,5 +1,5 @@
-import { operatorIn } from '../../../packages/contract/catalog.ts'
-import type { HostedReceiptView } from '../actions/hosted-receipts.ts'
+import { operatorIn } from '../../../packages/contract/payments/catalog.ts'
+import type { HostedReceiptView } from '../actions/hosted/hosted-receipts.ts'
 import { html, type Html } from '../docs/html.ts'
 import { invoiceWords } from './invoice-words.ts'
 import type { Reader } from './layout.ts'

@@ -14,7 +14,13 @@ import {
   viewRevokedApiKey,
 } from '../../../packages/domain/api-keys/resource.ts'
 import { apiKeys } from '../../../projections/api-keys.ts'
-import { issueApiKey, issueSuccessor, now, prepareRoll, showSuccessor } from '../actions/api-keys.ts'
+import {
+  issueApiKey,
+  issueSuccessor,
+  now,
+  prepareRoll,
+  showSuccessor,
+} from '../actions/organizations/api-keys.ts'
 
 const ofUsers = { credentials: ['user'], environment: 'either' } as const
 const viewed = { view: viewApiKey, beside: now, returns: ApiKeyResource } as const

@@ -1,4 +1,4 @@
-import { signedInUser } from '../../../packages/contract/callers.ts'
+import { signedInUser } from '../../../packages/contract/access/callers.ts'
 import { change, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -6,7 +6,7 @@ import {
   emailRequestExamples,
   cancellationExamples,
   infoExamples,
-} from '../../../packages/domain/users/contact-examples.ts'
+} from '../../../packages/domain/users/resources/contact-examples.ts'
 import {
   ContactChangeResource,
   EmailChange,
@@ -14,7 +14,7 @@ import {
   EmailChangeRequest,
   PersonalInfoResource,
   PersonalInfoRevision,
-} from '../../../packages/domain/users/contact-resources.ts'
+} from '../../../packages/domain/users/resources/contact-resources.ts'
 import { addressExamples, tokenExamples } from '../../../packages/domain/users/examples.ts'
 import {
   AcknowledgementResource,
@@ -31,8 +31,8 @@ import {
   viewEmailChange,
   viewNamedEmailChange,
   viewPersonalInfo,
-} from '../actions/contacts.ts'
-import { namedInPath } from '../actions/user-accounts.ts'
+} from '../actions/auth/contacts.ts'
+import { namedInPath } from '../actions/auth/user-accounts.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
 
 const open = { scope: 'public' } as const

@@ -1,4 +1,4 @@
-import { signedInUser } from '../../../packages/contract/callers.ts'
+import { signedInUser } from '../../../packages/contract/access/callers.ts'
 import { change, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { Type } from '../../../packages/contract/vocabulary.ts'
@@ -9,7 +9,7 @@ import {
   provenPasswordExamples,
   totpBeginningExamples,
   totpExamples,
-} from '../../../packages/domain/users/factor-examples.ts'
+} from '../../../packages/domain/users/resources/factor-examples.ts'
 import { challenge } from '../../../packages/domain/challenges/challenge.ts'
 import {
   ChallengeAnswer,
@@ -24,7 +24,7 @@ import {
   TotpBeginning,
   TotpCode,
   TotpSetupResource,
-} from '../../../packages/domain/users/factor-resources.ts'
+} from '../../../packages/domain/users/resources/factor-resources.ts'
 import { tokenExamples } from '../../../packages/domain/users/examples.ts'
 import {
   AcknowledgementResource,
@@ -32,16 +32,16 @@ import {
   TokenRequest,
 } from '../../../packages/domain/users/resource.ts'
 import { user } from '../../../packages/domain/users/user.ts'
-import { answerChallenge, askForChallenge, viewChallengeIfAny } from '../actions/challenges.ts'
-import { now } from '../actions/webhook-endpoints.ts'
+import { answerChallenge, askForChallenge, viewChallengeIfAny } from '../actions/auth/challenges.ts'
+import { now } from '../actions/webhooks/webhook-endpoints.ts'
 import {
   enableTotp,
   generateRecoveryCodes,
   setUpTotp,
   undoFactors,
   viewFactors,
-} from '../actions/second-factors.ts'
-import { changePasswordProven } from '../actions/users.ts'
+} from '../actions/auth/second-factors.ts'
+import { changePasswordProven } from '../actions/auth/users.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const

@@ -5,7 +5,7 @@ import {
   googleCompletionExamples,
   googleConnectionExamples,
   googleDisconnectionExamples,
-} from '../../../packages/domain/users/google-examples.ts'
+} from '../../../packages/domain/users/resources/google-examples.ts'
 import {
   GoogleAnswer,
   GoogleBeginning,
@@ -13,8 +13,8 @@ import {
   GoogleConnection,
   GoogleDisconnection,
   OauthRedirectResource,
-} from '../../../packages/domain/users/google-resources.ts'
-import { MfaStatusResource } from '../../../packages/domain/users/factor-resources.ts'
+} from '../../../packages/domain/users/resources/google-resources.ts'
+import { MfaStatusResource } from '../../../packages/domain/users/resources/factor-resources.ts'
 import {
   beginConnecting,
   beginSignIn,
@@ -22,8 +22,8 @@ import {
   completeConnecting,
   completeSignIn,
   disconnect,
-} from '../actions/google.ts'
-import { withAdded } from '../actions/google-visits.ts'
+} from '../actions/auth/google.ts'
+import { withAdded } from '../actions/auth/google-visits.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
 
 const open = { scope: 'public' } as const

@@ -1,4 +1,4 @@
-import { signedInUser } from '../../../packages/contract/callers.ts'
+import { signedInUser } from '../../../packages/contract/access/callers.ts'
 import { change, listItems, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { ChallengeResource, PasskeyProofRequest } from '../../../packages/domain/challenges/resource.ts'
@@ -9,7 +9,7 @@ import {
   passkeyProofExamples,
   passkeyRegistrationExamples,
   passkeySignInExamples,
-} from '../../../packages/domain/users/passkey-examples.ts'
+} from '../../../packages/domain/users/resources/passkey-examples.ts'
 import {
   PasskeyAnswer,
   PasskeyCreation,
@@ -20,7 +20,7 @@ import {
   PasskeySignIn,
   RemovedPasskey,
   WebauthnOptionsResource,
-} from '../../../packages/domain/users/passkey-resources.ts'
+} from '../../../packages/domain/users/resources/passkey-resources.ts'
 import { AuthSessionResource } from '../../../packages/domain/users/resource.ts'
 import { user } from '../../../packages/domain/users/user.ts'
 import {
@@ -33,8 +33,8 @@ import {
   passkeyItems,
   removePasskey,
   viewNamedPasskey,
-} from '../actions/passkeys.ts'
-import { namedInPath } from '../actions/user-accounts.ts'
+} from '../actions/auth/passkeys.ts'
+import { namedInPath } from '../actions/auth/user-accounts.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const

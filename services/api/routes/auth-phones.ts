@@ -4,7 +4,7 @@ import { ChallengeResource } from '../../../packages/domain/challenges/resource.
 import {
   ContactChangeResource,
   PersonalInfoResource,
-} from '../../../packages/domain/users/contact-resources.ts'
+} from '../../../packages/domain/users/resources/contact-resources.ts'
 import {
   phoneChangeExamples,
   phoneProofExamples,
@@ -13,7 +13,7 @@ import {
   preSignupEmailExamples,
   preSignupPhoneExamples,
   sensitiveExamples,
-} from '../../../packages/domain/users/phone-examples.ts'
+} from '../../../packages/domain/users/resources/phone-examples.ts'
 import {
   PhoneChange,
   PhoneChangeProof,
@@ -22,15 +22,20 @@ import {
   PreSignupEmail,
   PreSignupPhone,
   SensitiveUpdate,
-} from '../../../packages/domain/users/phone-resources.ts'
-import { changePhone, requestPhoneChange, showPhoneChange, verifyPhoneChange } from '../actions/phones.ts'
+} from '../../../packages/domain/users/resources/phone-resources.ts'
+import {
+  changePhone,
+  requestPhoneChange,
+  showPhoneChange,
+  verifyPhoneChange,
+} from '../actions/auth/phones.ts'
 import {
   challengeEmail,
   challengePhone,
   showPreSignup,
   verifyEmailBefore,
   verifyPhoneBefore,
-} from '../actions/pre-signup.ts'
+} from '../actions/auth/pre-signup.ts'
 import { updateSensitive } from '../actions/sensitive-update.ts'
 
 const open = { scope: 'public' } as const

@@ -1,4 +1,4 @@
-import { signedInUser } from '../../../packages/contract/callers.ts'
+import { signedInUser } from '../../../packages/contract/access/callers.ts'
 import { change, listItems, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -26,8 +26,8 @@ import {
   TokenRequest,
 } from '../../../packages/domain/users/resource.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
-import { login } from '../actions/sign-in.ts'
-import { register } from '../actions/sign-up.ts'
+import { login } from '../actions/auth/sign-in.ts'
+import { register } from '../actions/auth/sign-up.ts'
 import {
   acknowledged,
   askedSession,
@@ -43,8 +43,8 @@ import {
   verifyEmail,
   viewAskedSession,
   viewEndedSession,
-} from '../actions/users.ts'
-import { namedInPath } from '../actions/user-accounts.ts'
+} from '../actions/auth/users.ts'
+import { namedInPath } from '../actions/auth/user-accounts.ts'
 
 /** Anybody may call it: who is asked for is found out by what the body proves. */
 const open = { scope: 'public' } as const

@@ -1,4 +1,4 @@
-import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
+import { IdentityFilter } from '../../../packages/contract/lists/envelope.ts'
 import { listRows, perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { Currency, SignedMinor, Timestamp } from '../../../packages/contract/vocabulary.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../../packages/domain/branding/branding.ts'
 import { pictures } from '../../../packages/domain/branding/examples.ts'
 import { brandings } from '../../../projections/branding.ts'
-import { besideBranding, prepareLogo } from '../actions/logos.ts'
+import { besideBranding, prepareLogo } from '../actions/organizations/logos.ts'
 
 const own = {
   subject: brandingId,

@@ -1,5 +1,5 @@
-import { CheckoutQuery, LanguageQuery } from '../../../packages/contract/hosted-pages.ts'
-import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
+import { CheckoutQuery, LanguageQuery } from '../../../packages/contract/payments/hosted-pages.ts'
+import { IdentityFilter } from '../../../packages/contract/lists/envelope.ts'
 import { create, history, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { AmountMinor, Timestamp, type Static } from '../../../packages/contract/vocabulary.ts'
@@ -26,7 +26,7 @@ import {
   CheckoutPayRequest,
   payCheckout,
   payCheckoutForm,
-} from '../actions/checkout-pay.ts'
+} from '../actions/hosted/checkout-pay.ts'
 import {
   createFirstAttempt,
   paymentOf,
@@ -41,7 +41,7 @@ import {
   hostedCheckout,
   ownerOfSession,
   retryCheckout,
-} from '../actions/checkout.ts'
+} from '../actions/hosted/checkout.ts'
 import { FeeQuoteResource } from '../actions/fees.ts'
 import { backToCheckout, checkoutPage, refusedCheckout } from '../pages/checkout.ts'
 import { refusalsOfConfirming } from './confirming.ts'

@@ -2,7 +2,7 @@ import { history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { CustomerResource, viewCustomer } from '../../../packages/domain/customers/resource.ts'
 import { customers } from '../../../projections/customers.ts'
-import { walletBalance } from '../actions/wallets.ts'
+import { walletBalance } from '../actions/billing/wallets.ts'
 
 const params = { id: 'customer' }
 

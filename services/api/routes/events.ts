@@ -1,7 +1,7 @@
 import { listItems, perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { EventResource, feedItems, FeedQuery, showEvent } from '../actions/events.ts'
-import { deliveriesOfEvent, WebhookDeliveryResource } from '../actions/webhook-deliveries.ts'
+import { EventResource, feedItems, FeedQuery, showEvent } from '../actions/webhooks/events.ts'
+import { deliveriesOfEvent, WebhookDeliveryResource } from '../actions/webhooks/webhook-deliveries.ts'
 
 /** An addition of ours, because the first retry of a webhook comes only after five minutes. */
 const rows = [

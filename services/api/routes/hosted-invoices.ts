@@ -1,4 +1,4 @@
-import { InvoiceLeavingQuery, InvoicePaidQuery } from '../../../packages/contract/hosted-pages.ts'
+import { InvoiceLeavingQuery, InvoicePaidQuery } from '../../../packages/contract/payments/hosted-pages.ts'
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
@@ -9,8 +9,8 @@ import {
   invoiceStanding,
   ownerOfInvoice,
   payHostedInvoice,
-} from '../actions/hosted-invoice.ts'
-import { PaymentForm, promptedBy } from '../actions/hosted-payment.ts'
+} from '../actions/hosted/hosted-invoice.ts'
+import { PaymentForm, promptedBy } from '../actions/hosted/hosted-payment.ts'
 import { backToInvoice, invoicePage, refusedInvoice } from '../pages/invoice.ts'
 import { refusalsOfConfirming } from './confirming.ts'
 

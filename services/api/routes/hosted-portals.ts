@@ -1,11 +1,16 @@
-import { LanguageQuery, LeavingQuery, PaidQuery } from '../../../packages/contract/hosted-pages.ts'
+import { LanguageQuery, LeavingQuery, PaidQuery } from '../../../packages/contract/payments/hosted-pages.ts'
 import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { record } from '../../../packages/contract/vocabulary.ts'
 import { invoiceFormExamples } from '../../../packages/domain/invoices/examples.ts'
 import { topupFormExamples, walletFormExamples } from '../../../packages/domain/wallets/examples.ts'
-import { PaymentForm, promptedBy } from '../actions/hosted-payment.ts'
-import { cancelFromPage, customerOfPortal, HostedPortal, hostedPortal } from '../actions/hosted-portal.ts'
+import { PaymentForm, promptedBy } from '../actions/hosted/hosted-payment.ts'
+import {
+  cancelFromPage,
+  customerOfPortal,
+  HostedPortal,
+  hostedPortal,
+} from '../actions/hosted/hosted-portal.ts'
 import {
   HostedTopup,
   hostedTopup,
@@ -14,8 +19,8 @@ import {
   topUpFromPage,
   TopupStanding,
   topupStanding,
-} from '../actions/hosted-topup.ts'
-import { payByWalletFromPage, WalletForm } from '../actions/hosted-wallet.ts'
+} from '../actions/hosted/hosted-topup.ts'
+import { payByWalletFromPage, WalletForm } from '../actions/hosted/hosted-wallet.ts'
 import { backToPortal, portalPage, refusedPortal } from '../pages/portal.ts'
 import { backToTopup, refusedTopup, topupPage, toTopup } from '../pages/topup.ts'
 import { refusalsOfConfirming } from './confirming.ts'

@@ -1,4 +1,4 @@
-import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
+import { IdentityFilter } from '../../../packages/contract/lists/envelope.ts'
 import { change, create, history, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -26,8 +26,13 @@ import {
   InvoicePayRequest,
   payInvoice,
   prepareMove,
-} from '../actions/invoice-payments.ts'
-import { numberInvoice, numberOf, prepareInvoice, prepareMerchantInvoice } from '../actions/invoices.ts'
+} from '../actions/billing/invoice-payments.ts'
+import {
+  numberInvoice,
+  numberOf,
+  prepareInvoice,
+  prepareMerchantInvoice,
+} from '../actions/billing/invoices.ts'
 import { refusalsOfConfirming } from './confirming.ts'
 
 const viewed = {

@@ -1,4 +1,4 @@
-import { signedInUser } from '../../../packages/contract/callers.ts'
+import { signedInUser } from '../../../packages/contract/access/callers.ts'
 import { change, listItems, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -6,9 +6,9 @@ import {
   OnboardingProgress,
   OnboardingState,
   OnboardingStepResource,
-} from '../../../packages/domain/users/onboarding-resources.ts'
+} from '../../../packages/domain/users/resources/onboarding-resources.ts'
 import { user } from '../../../packages/domain/users/user.ts'
-import { guideIn, openIfThrough, stepItems, viewGuide } from '../actions/onboarding.ts'
+import { guideIn, openIfThrough, stepItems, viewGuide } from '../actions/auth/onboarding.ts'
 
 const ofUser = {
   scope: 'own',

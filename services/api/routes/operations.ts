@@ -1,4 +1,4 @@
-import { LanguageQuery } from '../../../packages/contract/hosted-pages.ts'
+import { LanguageQuery } from '../../../packages/contract/payments/hosted-pages.ts'
 import { showRow } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {

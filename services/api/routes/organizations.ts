@@ -14,15 +14,15 @@ import {
   PageOfOwn,
 } from '../../../packages/domain/organizations/resource.ts'
 import { AuthSessionResource } from '../../../packages/domain/users/resource.ts'
-import { membershipItems } from '../actions/memberships.ts'
+import { membershipItems } from '../actions/organizations/memberships.ts'
 import {
   createOrganization,
   currentOrganization,
   organizationItems,
   showOrganization,
   switchOrganization,
-} from '../actions/organizations.ts'
-import { switchMerchant } from '../actions/switching.ts'
+} from '../actions/organizations/organizations.ts'
+import { switchMerchant } from '../actions/organizations/switching.ts'
 
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const
 const switches = { ...own, returns: AuthSessionResource, showsSecret: true } as const

@@ -1,4 +1,4 @@
-import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
+import { IdentityFilter } from '../../../packages/contract/lists/envelope.ts'
 import { change, create, history, list, listItems, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { AmountMinor, Timestamp } from '../../../packages/contract/vocabulary.ts'

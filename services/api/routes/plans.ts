@@ -5,7 +5,7 @@ import { planExamples } from '../../../packages/domain/plans/examples.ts'
 import { plan } from '../../../packages/domain/plans/plan.ts'
 import { PlanInterval, PlanRequest, PlanResource, viewPlan } from '../../../packages/domain/plans/resource.ts'
 import { plans } from '../../../projections/plans.ts'
-import { preparePlan } from '../actions/plans.ts'
+import { preparePlan } from '../actions/billing/plans.ts'
 
 const viewed = { view: viewPlan, returns: PlanResource } as const
 const read = { ...viewed, scope: 'billing.read', from: plans } as const

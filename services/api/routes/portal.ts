@@ -1,4 +1,4 @@
-import { customerOf, type Caller } from '../../../packages/contract/callers.ts'
+import { customerOf, type Caller } from '../../../packages/contract/access/callers.ts'
 import { change, create, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { maybe, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
@@ -41,9 +41,15 @@ import {
   viewCustomerPayment,
   viewCustomerSubscription,
   viewNewPortalSession,
-} from '../actions/portal.ts'
-import { AskedTopup, ownWallet, TopupRequest, topUpWallet, WalletQuery } from '../actions/portal-wallet.ts'
-import { prepareCancel } from '../actions/usage.ts'
+} from '../actions/billing/portal.ts'
+import {
+  AskedTopup,
+  ownWallet,
+  TopupRequest,
+  topUpWallet,
+  WalletQuery,
+} from '../actions/billing/portal-wallet.ts'
+import { prepareCancel } from '../actions/billing/usage.ts'
 
 const merchants = [
   create('POST /api/v1/customer-portal/sessions', {

@@ -1,7 +1,7 @@
 import { listRows } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
-import { SecurityEventResource } from '../../../packages/domain/users/security-resource.ts'
+import { SecurityEventResource } from '../../../packages/domain/users/resources/security-resource.ts'
 import { securityEvents } from '../../../projections/security-events.ts'
 
 type Shown = Static<typeof SecurityEventResource>

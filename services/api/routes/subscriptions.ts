@@ -1,4 +1,4 @@
-import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
+import { IdentityFilter } from '../../../packages/contract/lists/envelope.ts'
 import { change, create, history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import {
@@ -18,8 +18,8 @@ import {
 } from '../../../packages/domain/subscriptions/resource.ts'
 import { subscription } from '../../../packages/domain/subscriptions/subscription.ts'
 import { subscriptions } from '../../../projections/subscriptions.ts'
-import { prepareCancel } from '../actions/usage.ts'
-import { prepareItems, prepareSubscription } from '../actions/subscriptions.ts'
+import { prepareCancel } from '../actions/billing/usage.ts'
+import { prepareItems, prepareSubscription } from '../actions/billing/subscriptions.ts'
 
 const viewed = { view: viewSubscription, returns: SubscriptionResource } as const
 const read = { ...viewed, scope: 'billing.read', from: subscriptions } as const

@@ -13,8 +13,8 @@ import {
 } from '../../../packages/domain/invitations/resource.ts'
 import { invitations } from '../../../projections/invitations.ts'
 import { merchants } from '../../../projections/merchants.ts'
-import { acceptInvitation } from '../actions/invitations.ts'
-import { invite, now, removeFromTeam, showTeam } from '../actions/team.ts'
+import { acceptInvitation } from '../actions/organizations/invitations.ts'
+import { invite, now, removeFromTeam, showTeam } from '../actions/organizations/team.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
 
 const ofUsers = { credentials: ['user'], environment: 'either' } as const

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../packages/contract/callers.ts'
+import type { Caller } from '../../../packages/contract/access/callers.ts'
 import { change, history, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { BalanceResource, TopUpRequest } from '../../../packages/domain/balances/balance.ts'

@@ -1,4 +1,4 @@
-import { IdentityFilter } from '../../../packages/contract/list-envelope.ts'
+import { IdentityFilter } from '../../../packages/contract/lists/envelope.ts'
 import { create, history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { usageExamples } from '../../../packages/domain/usage/examples.ts'
@@ -9,7 +9,7 @@ import {
 } from '../../../packages/domain/usage/resource.ts'
 import { MeterKey, usageRecord } from '../../../packages/domain/usage/usage-record.ts'
 import { usageRecords } from '../../../projections/usage.ts'
-import { countUsage, prepareUsage, usageIdentity } from '../actions/usage.ts'
+import { countUsage, prepareUsage, usageIdentity } from '../actions/billing/usage.ts'
 
 const viewed = { view: viewUsageRecord, returns: UsageRecordResource } as const
 const read = { ...viewed, scope: 'billing.read', from: usageRecords } as const

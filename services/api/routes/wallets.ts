@@ -2,7 +2,7 @@ import { perform } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { walletApplyExamples } from '../../../packages/domain/wallets/examples.ts'
 import { WalletApplicationResource, WalletApplyRequest } from '../../../packages/domain/wallets/resource.ts'
-import { applyWallet } from '../actions/wallets.ts'
+import { applyWallet } from '../actions/billing/wallets.ts'
 
 const rows = [
   perform('POST /api/v1/merchant/billing/wallet/invoices/{invoiceId}/apply', {

@@ -29,9 +29,13 @@ import {
   prepareRevision,
   prepareRotation,
   secretAndNow,
-} from '../actions/webhook-endpoints.ts'
-import { deliveriesTo, DeliveryQuery, WebhookDeliveryResource } from '../actions/webhook-deliveries.ts'
-import { prepareReplay } from '../actions/webhook-replays.ts'
+} from '../actions/webhooks/webhook-endpoints.ts'
+import {
+  deliveriesTo,
+  DeliveryQuery,
+  WebhookDeliveryResource,
+} from '../actions/webhooks/webhook-deliveries.ts'
+import { prepareReplay } from '../actions/webhooks/webhook-replays.ts'
 
 const viewed = { view: viewWebhookEndpoint, beside: now, returns: WebhookEndpointResource } as const
 const read = { ...viewed, scope: 'webhooks.read', from: webhookEndpoints } as const

@@ -7,7 +7,7 @@ import { streamName } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
 import type { RecordedEvent } from '../../../packages/kernel/projection.ts'
 import type { Runtime } from '../../composition/dependencies.ts'
-import { table } from '../output.ts'
+import { table } from '../terminal/output.ts'
 
 export interface ShownPosting {
   readonly template: string

@@ -1,4 +1,4 @@
-import { CommandFailedError } from '../failure.ts'
+import { CommandFailedError } from '../terminal/failure.ts'
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -8,7 +8,7 @@ import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfea
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { TestCertificate } from '../certificate.ts'
+import type { TestCertificate } from '../network/certificate.ts'
 import {
   answerAppend,
   answerBatchAppend,

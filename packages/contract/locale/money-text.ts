@@ -1,0 +1,13 @@
+import { currencyExponent } from './currencies.ts'
+import { amountMinorMax } from '../vocabulary.ts'
+
+/** `2 500`, `2.500` and `12,50` in the smallest unit; `undefined` for what is no amount of the currency. */
+export function minorAmount(text: string, currency: string): number | undefined {
+  const exponent = currencyExponent(currency) ?? 0
+  const plain = text.replace(/[\s\u00a0\u202f']/g, '')
+  const grouped = /^\d{1,3}(?:[.,]\d{3})+$/.test(plain) ? plain.replace(/[.,]/g, '') : plain
+  const [, whole, fraction = ''] = /^(\d{1,15})(?:[.,](\d+))?$/.exec(grouped) ?? []
+  if (whole === undefined || fraction.length > exponent) return undefined
+  const minor = Number(whole + fraction.padEnd(exponent, '0'))
+  return minor >= 1 && minor <= amountMinorMax ? minor : undefined
+}

@@ -1,0 +1,34 @@
+import { refuseField } from '../../../../packages/contract/refusals.ts'
+import type { Request } from '../../../../packages/contract/routes.ts'
+import { record, Type, type Static } from '../../../../packages/contract/vocabulary.ts'
+import { isPayable } from '../../../../packages/domain/invoices/state.ts'
+import { invoices } from '../../../../projections/invoices.ts'
+import { requireAmong } from '../../kinds/parents.ts'
+import { hostedPortal, permitted, type Asking, type HostedPortalView } from './hosted-portal.ts'
+import { invoiceOf } from '../billing/invoices.ts'
+import { invoicesOf } from '../billing/portal.ts'
+import { payByWallet } from '../billing/wallets.ts'
+
+export const WalletForm = record({
+  AtMost: Type.String({ maxLength: 15, description: 'What the button says, in minor units' }),
+})
+
+type Pressing = Asking & Pick<Request<Static<typeof WalletForm>>, 'caller' | 'send' | 'id' | 'body'>
+
+/**
+ * From the page: as far as the wallet goes, and never more than the button says, whatever has come into the
+ * wallet since. Pressing twice pays once: what is paid is shown as it is.
+ */
+export async function payByWalletFromPage(request: Pressing): Promise<HostedPortalView> {
+  const id = request.params['id']!
+  const amount = /^[1-9]\d*$/.test(request.body.AtMost) ? Number(request.body.AtMost) : undefined
+  if (amount === undefined)
+    return refuseField('checkout_amount_must_be_known', '/AtMost', `"${request.body.AtMost}" is no amount`)
+  const { state } = await permitted(request, 'wallet')
+  await permitted(request, 'invoices')
+  await requireAmong(request, { from: invoices, id, columns: invoicesOf(state.customer) })
+  const current = await invoiceOf(request, id)
+  if (isPayable(current) && !current.walletPayment?.isOpen)
+    await payByWallet(request, { invoice: id, customer: state.customer, amount })
+  return hostedPortal(request)
+}

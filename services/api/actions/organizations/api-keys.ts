@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import { isListable } from '../../../../infra/http/addresses.ts'
+import { isGranted, type Caller } from '../../../../packages/contract/access/callers.ts'
+import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
+import { isForUsersOnly } from '../../../../packages/contract/access/roles.ts'
+import type { Dependencies, Request } from '../../../../packages/contract/routes.ts'
+import type { Static } from '../../../../packages/contract/vocabulary.ts'
+import {
+  apiKey,
+  apiKeyId,
+  type ApiKey,
+  type ApiKeyCommands,
+  type KnownApiKey,
+} from '../../../../packages/domain/api-keys/api-key.ts'
+import {
+  viewNewApiKey,
+  type ApiKeyRequest,
+  type ApiKeyRoll,
+  type Issued,
+} from '../../../../packages/domain/api-keys/resource.ts'
+import { scopes } from '../../../../packages/domain/index.ts'
+import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
+import { actingFor } from '../../../../packages/kernel/envelope.ts'
+import type { Outcome } from '../../../../packages/kernel/execution/options.ts'
+import { readState } from '../../../../packages/kernel/history.ts'
+import { missingStep } from '../auth/onboarding.ts'
+import { signedIn } from '../auth/user-accounts.ts'
+import { stepUps } from '../../http/credentials/step-up.ts'
+
+type Asking<Body = unknown> = Pick<Request<Body>, 'dependencies' | 'caller' | 'id'>
+
+/** The key belongs to the environment that the body names, whatever the header says. */
+export async function issueApiKey(request: Request<Static<typeof ApiKeyRequest>>) {
+  const { caller, dependencies, body } = request
+  const { name, expiresAt = null, ipAllowList } = body
+  const owner = { merchant: caller.merchant, livemode: body.environment === 'live' }
+  requireKnown(body.scopes)
+  requireOwn(caller, body.scopes)
+  const addresses = ipAllowList ?? []
+  requireAddresses(addresses)
+  if (expiresAt !== null && new Date(expiresAt) <= dependencies.clock())
+    refuseField('request_must_be_valid', '/expiresAt', 'expiresAt must be in the future')
+  if (owner.livemode) await requireLive(request, body.challengeId)
+  const secret = await secretFor(request, owner.livemode)
+  const data = { ...secret.stored, name, scopes: body.scopes, addresses, expiresAt }
+  const id = apiKeyId(secret.stored.hash)
+  const envelope = actingFor(owner, request.envelope)
+  const { executor } = dependencies
+  const issued = await executor.send(apiKey, id, { type: 'IssueApiKey', data }, envelope)
+  request.showed(issued.position)
+  return viewNewApiKey({ id, state: issued.state, key: secret.key, now: dependencies.clock() })!
+}
+
+async function requireLive(request: Asking, challengeId: string | null | undefined): Promise<void> {
+  const { dependencies, caller } = request
+  const known = await readState(dependencies.store, merchant, caller.merchant)
+  if (known.status === 'none' || !known.isLive) {
+    const { user, merchant: works } = signedIn(request)
+    const step = await missingStep(dependencies, { user, merchant: works })
+    const detail = `Live is not open to this merchant yet: the step ${step} is missing`
+    refuse('live_must_be_open_to_the_merchant', { detail })
+  }
+  await requireProof(request, challengeId)
+}
+
+/** What moves real money takes more than a session. */
+async function requireProof(
+  { dependencies, caller, id: by }: Asking,
+  challengeId: string | null | undefined,
+): Promise<void> {
+  const id =
+    challengeId ?? refuseField('challenge_must_be_verified', '/challengeId', 'A live key needs a challenge')
+  await stepUps(dependencies).consume({ id, purpose: 'api_key', caller, by })
+}
+
+// Rolling
+
+/** Who rolls a key sees the new one: so it takes every right that the key has. */
+export async function prepareRoll(
+  request: Request<Static<typeof ApiKeyRoll>>,
+): Promise<ApiKeyCommands['RollApiKey']> {
+  const { caller, dependencies, body, params } = request
+  const key = await readState(dependencies.store, apiKey, params['id']!)
+  if (key.status === 'none') return refuse('resource_must_exist')
+  requireOwn(caller, key.scopes)
+  if (key.livemode) await requireProof(request, body.challengeId)
+  const { stored } = await secretFor(request, key.livemode)
+  return { ...stored, overlapSeconds: body.overlapSeconds ?? 0 }
+}
+
+/** What the policy does a moment later, so that the new key can be used at once. */
+export async function issueSuccessor(
+  request: Pick<Request, 'send'>,
+  { state }: Outcome<ApiKey>,
+): Promise<void> {
+  const successor = successorOf(state)
+  await request.send(apiKey, apiKeyId(successor.hash), { type: 'IssueApiKey', data: successor })
+}
+
+/** The new key, and the secret that follows from the request. */
+export async function showSuccessor(request: Asking, _id: string, state: ApiKey): Promise<Issued> {
+  const { dependencies } = request
+  const { hash } = successorOf(state)
+  const id = apiKeyId(hash)
+  const issued = await readState(dependencies.store, apiKey, id)
+  const { key } = await secretFor(request, (state as KnownApiKey).livemode)
+  return { id, state: issued, key, now: dependencies.clock() }
+}
+
+function successorOf(state: ApiKey): NonNullable<KnownApiKey['successor']> {
+  const successor = state.status === 'none' ? null : state.successor
+  if (!successor) throw new Error('the key was not rolled')
+  return successor
+}
+
+/** Whether a key has expired depends on when somebody looks. */
+export function now({ dependencies }: Pick<Request, 'dependencies'>): Date {
+  return dependencies.clock()
+}
+
+interface NewSecret {
+  readonly key: string
+  readonly stored: { readonly hash: string; readonly last4: string }
+}
+
+/**
+ * It follows from the request and a key of ours: a repeat whose first answer was lost shows the same one, and
+ * none is stored.
+ */
+async function secretFor({ dependencies, caller, id }: Asking, livemode: boolean): Promise<NewSecret> {
+  const halves = [0, 1].map((half) => secretHalf(dependencies, [caller.merchant, livemode, id, half]))
+  const key = `ik_${livemode ? 'live' : 'test'}_${(await Promise.all(halves)).join('')}`
+  return { key, stored: { hash: createHash('sha256').update(key).digest('hex'), last4: key.slice(-4) } }
+}
+
+/** 122 bits of an HMAC. */
+async function secretHalf({ blindIndex }: Dependencies, about: readonly unknown[]): Promise<string> {
+  const hmac = await blindIndex(JSON.stringify(['api key', ...about]))
+  return Buffer.from(hmac.replaceAll('-', ''), 'hex').toString('base64url')
+}
+
+// What a key may be
+
+function requireKnown(asked: readonly string[]): void {
+  const index = asked.findIndex((scope) => isForUsersOnly(scope) || !scopes.some((known) => known === scope))
+  if (index < 0) return
+  const known = scopes.filter((scope) => !isForUsersOnly(scope)).join(', ')
+  const message = `${JSON.stringify(asked[index])} is no scope of a key; there are ${known}`
+  refuseField('request_must_be_valid', `/scopes/${index}`, message)
+}
+
+/** `*` is everything, which only the owner has. */
+function requireOwn(caller: Caller, asked: readonly string[]): void {
+  const isOwner = caller.credential === 'user' && caller.role === 'owner'
+  const beyond = asked.find((scope) => !(isOwner && scope === '*') && !isGranted(caller, scope))
+  if (beyond === undefined) return
+  const detail = `The key may do what you may not: you lack the scope ${beyond}`
+  refuse('credential_must_have_the_scope', { detail })
+}
+
+function requireAddresses(blocks: readonly string[]): void {
+  const index = blocks.findIndex((block) => !isListable(block))
+  if (index < 0) return
+  const message = `${JSON.stringify(blocks[index])} is neither an address nor a CIDR block`
+  refuseField('request_must_be_valid', `/ipAllowList/${index}`, message)
+}

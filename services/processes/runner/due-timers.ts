@@ -1,0 +1,169 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { GiveWay } from '../../../infra/event-loop/turns.ts'
+import { LeadershipLostError } from '../../../infra/postgres/consumers/fence.ts'
+import type { TimerShares } from '../../../infra/postgres/consumers/timer-shares.ts'
+import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
+import type { Clock, Log } from '../../../packages/kernel/ports.ts'
+import type { DueTimer, Timers } from '../../../packages/kernel/ports/reads.ts'
+import { isPassing } from '../../composition/observing/failures.ts'
+import type { FailingTimers } from './failing-timers.ts'
+import { forEach } from './for-each.ts'
+import type { Process, Tools } from './process.ts'
+import type { TimerPace } from './timer-pace.ts'
+
+const lookEveryMs = 200
+const perLook = 1_000
+const atOnce = 128
+const timersModel = 'timers'
+/**
+ * A timer whose work is done disappears once the read model has seen the event; it is not run again before.
+ */
+const settleMs = 5_000
+const passingFailureMs = 2_000
+/** A timer whose work throws is for people to look at; it keeps being retried meanwhile. */
+const failureMs = 10 * 60_000
+
+export interface TimerRunnerOptions {
+  readonly processes: readonly Process[]
+  readonly timers: Timers
+  readonly tools: Tools
+  readonly log: Log
+  /** Throws when another process may be running these timers. */
+  readonly assertHeld: () => void
+  readonly giveWay?: GiveWay
+  /** Keeps timers from running far ahead of what follows from their work. */
+  readonly pace?: Pick<TimerPace, 'keep'>
+  /** Notes passing failures, which may not pass. */
+  readonly failing?: Pick<FailingTimers, 'failed' | 'worked'>
+}
+
+/** A greater delay is logged: nobody ran them, or more timers are due than can be run. */
+const lateMsShown = 5_000
+
+/** Runs the due timers of this process's shares until the signal aborts. */
+export async function runTimers(
+  options: Omit<TimerRunnerOptions, 'assertHeld'>,
+  shares: Pick<TimerShares, 'balance' | 'held' | 'assertHeld'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const assertHeld = () => shares.assertHeld()
+  const { executor } = options.tools.dependencies
+  while (!signal.aborted) {
+    let isFull = false
+    try {
+      await options.tools.dependencies.movedClocks.follow()
+      await shares.balance()
+      const look = shares.held.length > 0 ? await runDue({ ...options, assertHeld }) : undefined
+      isFull = look?.isFull === true
+      if (look && look.ran >= perLook) await options.pace?.keep(executor.position, signal)
+    } catch (error) {
+      // Whoever has the share now continues with them.
+      if (!(error instanceof LeadershipLostError)) options.log.warn({ error }, 'timers are tried again')
+    }
+    if (!isFull) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+interface Look {
+  /** How many timers have run. */
+  readonly ran: number
+  /** More may be due at once. */
+  readonly isFull: boolean
+}
+
+/** Runs the timers that are due. */
+export async function runDue(options: TimerRunnerOptions): Promise<Look> {
+  const { timers, giveWay } = options
+  const { due, isMoved } = await find(options)
+  const noted: Promise<void>[] = []
+  await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
+    for (const timer of lane) {
+      await giveWay?.()
+      const timing = isMoved(timer) ? inTimeOf(timer, options) : options
+      const until = await run(timing, timer)
+      // The next one need not wait for it, so that many attempts are written at a time.
+      const note = timers.postpone(timer, until)
+      note.catch(() => undefined)
+      noted.push(note)
+    }
+  }).finally(() => Promise.allSettled(noted))
+  await Promise.all(noted)
+  return { ran: due.length, isFull: due.length >= perLook || due.some(isMoved) }
+}
+
+interface Found {
+  readonly due: readonly DueTimer<Owner>[]
+  /** Whether its merchant's clock is ahead. */
+  isMoved(timer: DueTimer<Owner>): boolean
+}
+
+/**
+ * Of a merchant whose clock was moved, only the earliest ones, and only when the read model knows what all
+ * before them have started: that may come before what is next now.
+ */
+async function find({ timers, processes, tools }: TimerRunnerOptions): Promise<Found> {
+  const { clock, movedClocks, reads, store } = tools.dependencies
+  const kinds = processes.flatMap((process) => Object.keys(process.timers ?? {}))
+  const ahead = movedClocks.ahead()
+  const moved = new Set(ahead.map(({ merchant }) => merchant))
+  const isMoved = (timer: DueTimer<Owner>) =>
+    'merchant' in timer && !timer.livemode && moved.has(timer.merchant)
+  const due = await timers.due(clock(), perLook, { kinds, ahead })
+  if (!due.some(isMoved)) return { due, isMoved }
+  const isKnown = await reads.reached(await store.head(), lookEveryMs, timersModel)
+  const current = isKnown ? await timers.due(clock(), perLook, { kinds, ahead }) : due
+  const earliest = new Map<string, string>()
+  const isNext = (timer: DueTimer<Owner>) => {
+    if (!isMoved(timer)) return true
+    const owner = ownerText(timer)
+    if (!earliest.has(owner)) earliest.set(owner, timer.dueAt)
+    return isKnown && earliest.get(owner) === timer.dueAt
+  }
+  return { due: current.filter(isNext), isMoved }
+}
+
+/**
+ * Timers of one subject run one after the other, in due order. So do all of a merchant whose clock was moved.
+ */
+function lanesOf(due: Found['due'], isMoved: Found['isMoved']): Iterable<Found['due']> {
+  const lanes = new Map<string, DueTimer<Owner>[]>()
+  for (const timer of due) {
+    const key = isMoved(timer) ? ownerText(timer) : timer.subject.split('.', 1)[0]!
+    const lane = lanes.get(key)
+    if (lane) lane.push(timer)
+    else lanes.set(key, [timer])
+  }
+  return lanes.values()
+}
+
+/** Returns when it is to run again, unless an event removes it first. */
+async function run(options: TimerRunnerOptions, timer: DueTimer<Owner>): Promise<Date> {
+  const { processes, tools, log, assertHeld, failing } = options
+  assertHeld()
+  const lateMs = tools.dependencies.clock().getTime() - Date.parse(timer.dueAt)
+  // What falls due because a clock was moved is late for nobody.
+  if (lateMs > lateMsShown && timer.attempts === 0 && !tools.onePeriod)
+    log.info({ timer: timer.id, lateMs }, 'a timer fires late')
+  const later = (delayMs: number) => new Date(tools.dependencies.clock().getTime() + delayMs)
+  const work = processes.find((process) => process.timers && timer.kind in process.timers)?.timers?.[
+    timer.kind
+  ]
+  try {
+    if (!work) throw new Error(`nobody here knows timers of the kind ${timer.kind}`)
+    const until = await work(timer, tools)
+    failing?.worked(timer)
+    return until ?? later(settleMs)
+  } catch (error) {
+    if (isPassing(error)) return later(failing?.failed(timer, error) ?? passingFailureMs)
+    log.error({ timer: timer.id, error }, 'timer failed')
+    return later(failureMs)
+  }
+}
+
+/** The timer's work sees the merchant's time. */
+function inTimeOf(timer: DueTimer<Owner>, options: TimerRunnerOptions): TimerRunnerOptions {
+  const { tools } = options
+  const { dependencies } = tools
+  const clock: Clock = (owner) => dependencies.clock(owner ?? timer)
+  return { ...options, tools: { ...tools, onePeriod: true, dependencies: { ...dependencies, clock } } }
+}
