@@ -53,7 +53,7 @@ soak: dist/.built
 
 # Against peers, in turns: QUICK=1 for some minutes, ROWS="append read" for some rows, LONG=1 (bench/README.md).
 bench: dist/.built $(PEERS)
-	@QUICK=$(QUICK) LONG=$(LONG) node --enable-source-maps dist/bench/main.js $(ROWS)
+	@QUICK=$(QUICK) LONG=$(LONG) KEEP=$(KEEP) node --enable-source-maps dist/bench/main.js $(ROWS)
 
 # Where a row's time goes, as bench/flames/ROW.svg: needs Linux's perf and Rust's cargo (bench/README.md).
 flame: dist/.built $(PEERS) $(TOOLS)/bin/inferno-flamegraph

@@ -5,22 +5,23 @@ import { rowsNamed } from './support/report/choice.ts'
 import { NotMeasuredError, type Contest, type Row } from './support/report/contest.ts'
 import type { Measured } from './support/report/measured.ts'
 import { generatorMaximum } from './support/load/generator.ts'
+import { besideKept, keptDirectory, runOfToday } from './support/report/kept.ts'
 import { machineFacts } from './support/report/machine.ts'
 import { headings, line, writeReport } from './support/report/report.ts'
-import { root } from './support/root.ts'
 import { isReached, number, type Result } from './support/report/result.ts'
 import { median } from './support/report/statistics.ts'
 
 /**
  * `make bench` runs all rows, or only those it is given by name. `QUICK=1` takes a few minutes, `LONG=1` uses
- * larger stores. We and the peer take turns; the median of the rounds counts.
+ * larger stores. `KEEP=1` keeps rows that are given by name beside the results of earlier runs. We and the
+ * peer take turns; the median of the rounds counts.
  */
 
 const quick = process.env['QUICK'] === '1'
 const long = process.env['LONG'] === '1'
 const names = process.argv.slice(2)
-/** Only this file is committed. */
-const isWhole = names.length === 0 && !quick && !long
+/** What is measured in part or quickly is not committed. */
+const isKept = !quick && !long && (names.length === 0 || process.env['KEEP'] === '1')
 const chosen = names.length === 0 ? rows : rowsNamed(names)
 
 const started = performance.now()
@@ -30,12 +31,13 @@ try {
   for (const [name, value] of Object.entries(facts)) print(`${name}: ${value}`)
   print(`\n${headings}`)
   const results: { row: Row; result: Result }[] = []
-  const directory = isWhole ? join(root, 'bench') : join(bench.directory, '..', 'ikw-bench-partial')
+  const directory = isKept ? keptDirectory : join(bench.directory, '..', 'ikw-bench-partial')
+  const run = isKept ? { run: runOfToday() } : {}
   for (const row of chosen) {
     const result = await measure(bench, row)
-    results.push({ row, result })
+    results.push({ row, result: { ...result, ...run } })
     // Written after each row, so that an interrupted run keeps what it has measured.
-    writeReport(directory, { facts, results })
+    writeReport(directory, isKept ? besideKept({ facts, results }) : { facts, results })
     print(`${line(row, result)}\n${' '.repeat(16)}${result.note}`)
   }
   const aimed = results.filter(({ row }) => row.target)

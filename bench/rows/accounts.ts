@@ -10,7 +10,7 @@ import { compiling, type Bench, type Times } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { measured } from '../support/load/generator.ts'
 import { startWithMerchants } from '../support/merchant-service.ts'
-import { openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
+import { openBenchRuntime, type BenchMerchant } from '../support/merchants.ts'
 
 export const accounts: Row = {
   name: 'accounts',
@@ -28,7 +28,7 @@ const perEntry = 1_000
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
   const { database, keys, merchants, service, close } = await startWithMerchants(bench, 'bench_accounts')
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const [many, few] = merchants
   await fill(runtime.dependencies, many!, manyAccounts)
   await fill(runtime.dependencies, few!, 10)
@@ -52,7 +52,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   }
 }
 
-type Dependencies = Awaited<ReturnType<typeof openBenchHouse>>['dependencies']
+type Dependencies = Awaited<ReturnType<typeof openBenchRuntime>>['dependencies']
 
 /** A payment of an order for each thousand sellers, each of whom gets this much. */
 const share = 100

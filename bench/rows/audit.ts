@@ -8,7 +8,7 @@ import { writeBackup } from '../../infra/backup/write.ts'
 import { verifierKeys } from '../../infra/postgres/transparency/log-keys.ts'
 import type { Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
-import { openBenchHouse } from '../support/merchants.ts'
+import { openBenchRuntime } from '../support/merchants.ts'
 import { root } from '../support/root.ts'
 import { seededStore } from '../support/seeded.ts'
 import { signAll } from './notary.ts'
@@ -34,7 +34,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
   const options = { merchants: 1_000, payouts, withEvents: true, withRows: false }
   const { database, events } = await seededStore(bench, 'bench_audit', options)
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const { pool } = runtime.postgres
   await signAll(runtime, database)
   const directory = mkdtempSync(join(tmpdir(), 'ikw-bench-'))

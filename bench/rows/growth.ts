@@ -2,7 +2,7 @@ import type { Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
 import { seedBook } from '../support/growth.ts'
-import { makeMerchants, openBenchHouse, type BenchMerchant } from '../support/merchants.ts'
+import { makeMerchants, openBenchRuntime, type BenchMerchant } from '../support/merchants.ts'
 import { lengthenLog, skipToHead } from '../support/seed.ts'
 import { startService, type BenchService } from '../support/service.ts'
 
@@ -72,7 +72,7 @@ async function openStore(
   sizes?: { readonly entries: number; readonly events: number },
 ): Promise<Store> {
   const database = await bench.database(name)
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const [merchant, template] = await makeMerchants(runtime.dependencies, 100)
   if (sizes) {
     const { pool } = runtime.postgres

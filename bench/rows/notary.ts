@@ -8,7 +8,7 @@ import { startNotary } from '../../services/notary/main.ts'
 import type { Runtime } from '../../services/composition/dependencies.ts'
 import type { Bench, BenchDatabase } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
-import { openBenchHouse } from '../support/merchants.ts'
+import { openBenchRuntime } from '../support/merchants.ts'
 import { seededStore } from '../support/seeded.ts'
 import { perSecond } from './rebuild.ts'
 
@@ -29,7 +29,7 @@ async function prepare(bench: Bench): Promise<Contest> {
   const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
   const options = { merchants: 1_000, payouts, withEvents: true, withRows: false }
   const { database, events } = await seededStore(bench, 'bench_notary', options)
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const { pool } = runtime.postgres
   await pool.query('create table peer_chain (position bigint primary key, hash bytea not null)')
   return {

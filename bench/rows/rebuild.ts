@@ -7,7 +7,7 @@ import { KnexProjector } from '../peers/knex-projector.ts'
 import type { Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
-import { openBenchHouse } from '../support/merchants.ts'
+import { openBenchRuntime } from '../support/merchants.ts'
 import { withLogMoved } from '../support/moved-log.ts'
 import { seededStore, type SeededStore } from '../support/seeded.ts'
 import { startService } from '../support/service.ts'
@@ -85,7 +85,7 @@ async function rowByRow({
   store: { database, eventsBefore },
   events,
 }: RowByRow): Promise<Measured> {
-  const { dependencies, close } = await openBenchHouse(database)
+  const { dependencies, close } = await openBenchRuntime(database)
   const { store } = dependencies
   const projector = new KnexProjector(postgres.knex, deciders)
   await projector.open(readModels, peerGeneration)

@@ -8,7 +8,7 @@ import type { Runtime } from '../../services/composition/dependencies.ts'
 import type { Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
-import { makeMerchants, openBenchHouse } from '../support/merchants.ts'
+import { makeMerchants, openBenchRuntime } from '../support/merchants.ts'
 import { skipToHead } from '../support/seed.ts'
 
 export const reconcile: Row = {
@@ -30,7 +30,7 @@ const wrongEvery = 1_000
 async function prepare(bench: Bench): Promise<Contest> {
   const lines = bench.scale.quick ? 100_000 : 1_000_000
   const database = await bench.database('bench_reconcile')
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const { pool } = runtime.postgres
   await makeMerchants(runtime.dependencies, 1)
   await pool.query(journalRows, [`provider:${rail}`, lines])

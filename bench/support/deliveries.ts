@@ -8,7 +8,7 @@ import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-en
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
 import { peerPool, type Bench, type BenchDatabase } from './bench.ts'
 import { endChild, forkChild, message } from './children.ts'
-import { environmentOf, makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
+import { environmentOf, makeMerchants, openBenchRuntime, type BenchMerchant } from './merchants.ts'
 import { skipToHead } from './seed.ts'
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../packages/domain/index.ts'
@@ -102,7 +102,7 @@ async function createMerchant(
   port: number,
   { endpoints, hangingOfTen, crowd = 0, events }: DeskOptions,
 ): Promise<number> {
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const {
     dependencies,
     postgres: { pool },

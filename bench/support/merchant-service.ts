@@ -1,6 +1,6 @@
 import { lead, type LeaderName } from '../../infra/postgres/consumers/leader.ts'
 import { connected, type Bench, type BenchDatabase } from './bench.ts'
-import { makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
+import { makeMerchants, openBenchRuntime, type BenchMerchant } from './merchants.ts'
 import { startService, type BenchService, type Program } from './service.ts'
 
 /** One of our services on a database of its own, with merchants that have money to pay out. */
@@ -26,7 +26,7 @@ export async function startWithMerchants(
   { program = 'all-in-one/main', standingBy = [] }: Starting = {},
 ): Promise<MerchantService> {
   const database = await bench.databaseWithLog(name)
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const merchants = await makeMerchants(runtime.dependencies, bench.scale.quick ? 100 : 1_000)
   await runtime.close()
   const others = await idleLeaders(database, standingBy)

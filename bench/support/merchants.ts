@@ -37,7 +37,7 @@ export function environmentOf({
 }
 
 /** Opens the service's adapters in this process, to prepare its data. */
-export function openBenchHouse(database: BenchDatabase): Promise<Runtime> {
+export function openBenchRuntime(database: BenchDatabase): Promise<Runtime> {
   return openRuntime(readConfiguration(environmentOf(database)))
 }
 

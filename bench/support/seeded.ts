@@ -1,5 +1,5 @@
 import type { Bench, BenchDatabase } from './bench.ts'
-import { makeMerchants, openBenchHouse, type BenchMerchant } from './merchants.ts'
+import { makeMerchants, openBenchRuntime, type BenchMerchant } from './merchants.ts'
 import { seedEvents, seedPayoutRows, skipToHead } from './seed.ts'
 import { payoutTemplate, type PayoutEnd, type PayoutTemplate } from './load/template.ts'
 
@@ -28,7 +28,7 @@ const ends: readonly PayoutEnd[] = ['pending', 'in_transit', 'paid', 'failed', '
 export async function seededStore(bench: Bench, name: string, options: SeededOptions): Promise<SeededStore> {
   const { payouts, withEvents, withRows } = options
   const database = await bench.database(name)
-  const runtime = await openBenchHouse(database)
+  const runtime = await openBenchRuntime(database)
   const { pool } = runtime.postgres
   const { vault } = runtime.dependencies
   const [first, ...merchants] = await makeMerchants(runtime.dependencies, options.merchants + 1)

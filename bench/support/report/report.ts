@@ -46,20 +46,21 @@ export function writeReport(directory: string, report: Report): void {
 
 function markdown({ facts, results }: Report): string {
   const table = results.map(({ row, result }) => {
-    const { name, ours, peer, ratio, unit, p50_ms, p99_ms } = result
+    const { name, ours, peer, ratio, unit, p50_ms, p99_ms, run = '' } = result
     const numbers = [ours, peer].map((value) => `${number(value)}`)
     const marked = isReached(row, result) ? `**${number(ratio)}**` : number(ratio)
-    return `| ${[name, ...numbers, unit, marked, targetOf(row), number(p50_ms), number(p99_ms)].join(' | ')} |`
+    const cells = [name, ...numbers, unit, marked, targetOf(row), number(p50_ms), number(p99_ms), run]
+    return `| ${cells.join(' | ')} |`
   })
   return [
     '# Benchmarks',
     '',
-    'Written by `make bench`. Both sides ran in turns on this machine, in the same run; each figure is the median of its',
-    'rounds. Absolute figures move between runs and machines: read the ratios. A ratio in bold reaches its target.',
-    'p50 and p99 are ours.',
+    'Written by `make bench`. Both sides of a row ran in turns on this machine, in the same run; each figure is the median',
+    'of its rounds. Absolute figures move between runs and machines: read the ratios. A ratio in bold reaches its target.',
+    'p50 and p99 are ours. The last column says when a row was measured, and at which commit.',
     '',
-    '| | ours | peer | unit | ratio | to reach | p50 ms | p99 ms |',
-    '|---|---:|---:|---|---:|---|---:|---:|',
+    '| | ours | peer | unit | ratio | to reach | p50 ms | p99 ms | run |',
+    '|---|---:|---:|---|---:|---|---:|---:|---|',
     ...table,
     '',
     '![Ratios](results.svg)',
@@ -70,7 +71,7 @@ function markdown({ facts, results }: Report): string {
       `- **${row.name}**: ${row.ours}. Against: ${row.peer}. ${sentence(result.note)}`,
     ]),
     '',
-    '## The machine',
+    '## The machine of the newest run',
     '',
     ...Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`),
     '',

@@ -12,6 +12,8 @@ export interface Result {
   readonly note: string
   /** Why the target is missed, whatever the value is. */
   readonly missed?: string
+  /** The day and the commit of the run. */
+  readonly run?: string
 }
 
 export interface Report {
