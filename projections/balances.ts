@@ -3,10 +3,10 @@ import { cellOf, revisionParts } from '../packages/domain/balances/days.ts'
 import { movementOf, nothing } from '../packages/domain/balances/movement.ts'
 import { transactionsOf } from '../packages/domain/balances/transaction.ts'
 import { parseBookId } from '../packages/domain/ledger/accounts.ts'
-import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
+import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
 import { projection, type Change, type Columns, type RecordedEvent } from '../packages/kernel/projection.ts'
+import { everyEntry, type EntryRecorded } from './every-entry.ts'
 
-type EntryRecorded = RecordedEvent<Entry>
 const deferred = ['payment.succeeded_deferred', 'order.paid_deferred']
 
 type Handler<Data extends object> = (event: RecordedEvent<Data>) => readonly Change[]
@@ -105,16 +105,6 @@ export const balanceTransactions = projection<LedgerEvents>()({
     return changes
   }),
 })
-
-function everyEntry(handle: Handler<Entry>) {
-  return {
-    EntryPosted: handle,
-    HoldPlaced: handle,
-    HoldAdvanced: handle,
-    HoldPosted: handle,
-    HoldVoided: handle,
-  }
-}
 
 /** What moves nothing, and is an event of its stream like any other. */
 function everyNotice(handle: Handler<object>) {

@@ -1,6 +1,7 @@
 import { classOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
-import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
-import { projection, type Change, type RecordedEvent } from '../packages/kernel/projection.ts'
+import type { LedgerEvents } from '../packages/domain/ledger/events.ts'
+import { projection, type Change } from '../packages/kernel/projection.ts'
+import { everyEntry, type EntryRecorded } from './every-entry.ts'
 
 /** One row per posting of each journal entry. Append-only. */
 export const journal = projection<LedgerEvents>()({
@@ -40,17 +41,11 @@ export const journal = projection<LedgerEvents>()({
   indexes: [['subject']],
   monotonic: ['effective_at'],
   appendOnly: true,
-  on: {
-    EntryPosted: lines,
-    HoldPlaced: lines,
-    HoldAdvanced: lines,
-    HoldPosted: lines,
-    HoldVoided: lines,
-  },
+  on: everyEntry(lines),
 })
 
 /** Written out: half of a rebuild are these rows, and spreading would cost more than the rest. */
-function lines(event: RecordedEvent<Entry>): readonly Change[] {
+function lines(event: EntryRecorded): readonly Change[] {
   const { id: book, position, type: step, data, metadata } = event
   const { entryId: entry, template, subject, postings, description = null, belongsTo = null } = data
   const { merchant, livemode, currency } = parseBookId(book)

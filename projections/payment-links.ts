@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const paymentLinks = documents(paymentLink, {
   name: 'payment_links',
-  version: 1,
+  version: 2,
   columns: { status: 'text', currency: 'text', is_single_use: 'boolean' },
   row: (state) => {
     if (state.status === 'none') return undefined

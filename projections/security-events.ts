@@ -25,6 +25,7 @@ const everyTypeOf = (events: object, about: About, except: readonly string[] = [
 /** What the service notes for itself, and what changes nothing about who may sign in. */
 const notesOfUsers = [
   'UserHoldAbandoned',
+  'UserEmailHeldAnew',
   'UserLinkMailed',
   'UserEmailChangeMailed',
   'UserNoticeMailed',

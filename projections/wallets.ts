@@ -3,13 +3,8 @@ import { walletTopup } from '../packages/domain/wallets/topup.ts'
 import { isOneOf, parseBookId } from '../packages/domain/ledger/accounts.ts'
 import type { Entry, LedgerEvents } from '../packages/domain/ledger/events.ts'
 import { effect } from '../packages/domain/ledger/postings.ts'
-import {
-  documents,
-  projection,
-  type Change,
-  type Columns,
-  type RecordedEvent,
-} from '../packages/kernel/projection.ts'
+import { documents, projection, type Change, type Columns } from '../packages/kernel/projection.ts'
+import { everyEntry, type EntryRecorded } from './every-entry.ts'
 
 const whose: Columns = { merchant: 'text', livemode: 'boolean', customer: 'text', currency: 'text' }
 
@@ -26,7 +21,7 @@ export const walletBalances = projection<LedgerEvents>()({
   columns: { ...whose, amount: 'numeric' },
   key: Object.keys(whose),
   indexes: [],
-  on: everyEntry((event, moved) => ({ add: { amount: moved.amount }, key: ownerOf(event, moved) })),
+  on: everyMovement((event, moved) => ({ add: { amount: moved.amount }, key: ownerOf(event, moved) })),
 })
 
 /** What went into wallets and out of them. */
@@ -50,7 +45,7 @@ export const walletMovements = projection<LedgerEvents>()({
   },
   key: ['position', 'customer'],
   indexes: [['merchant', 'livemode', 'customer', 'position']],
-  on: everyEntry((event, moved) => {
+  on: everyMovement((event, moved) => {
     const { position, data, metadata } = event
     const { entryId: id, subject } = data
     const types: Readonly<Record<string, string>> = movementTypes
@@ -78,17 +73,8 @@ interface Moved {
   readonly amount: number
 }
 
-type EntryRecorded = RecordedEvent<Entry>
-
-function everyEntry(change: (event: EntryRecorded, moved: Moved) => Change) {
-  const handle = (event: EntryRecorded) => movedIn(event.data).map((moved) => change(event, moved))
-  return {
-    EntryPosted: handle,
-    HoldPlaced: handle,
-    HoldAdvanced: handle,
-    HoldPosted: handle,
-    HoldVoided: handle,
-  }
+function everyMovement(change: (event: EntryRecorded, moved: Moved) => Change) {
+  return everyEntry((event) => movedIn(event.data).map((moved) => change(event, moved)))
 }
 
 /** Most entries are about no wallet. */

@@ -76,13 +76,13 @@ async function* eventsOf(
   }
 }
 
-interface Place {
+interface FileLine {
   readonly file: string
   readonly number: number
 }
 
 /** Somebody may have written it who is not us: what is no event is named by its line. */
-function eventIn(line: string, { file, number }: Place): StoredEvent {
+function eventIn(line: string, { file, number }: FileLine): StoredEvent {
   const event = parsed(line) as Partial<StoredEvent> | null | undefined
   const isEvent =
     [event?.position, event?.revision].every(Number.isInteger) &&
@@ -132,7 +132,7 @@ function rowAt(line: string): Row {
 
 const rowLine = /^[a-z_]+ \{.*\}$/
 
-function rowIn(line: string, { file, number }: Place): Row {
+function rowIn(line: string, { file, number }: FileLine): Row {
   const found = rowAt(line)
   if (!rowLine.test(line) || parsed(found.row) === undefined)
     throw new DamagedBackupError(`line ${number} of ${file} is no row of a table`)

@@ -29,10 +29,9 @@ interface Gap {
 }
 
 /**
- * Finds out that messages are gone which the group has not handled, because it was away for longer than the
- * broker keeps them, the topic was made anew, or the log was restored: then the log itself is read from the
- * last event that was handled. What comes twice is known by its id. A group that has handled nothing of a
- * partition yet has missed what the broker has deleted of it, and reads the log from its beginning.
+ * Finds out that messages are gone which the group has not handled: it was away for too long, the topic was
+ * made anew, or the log was restored. Then the log is read from the last event that was handled, or from its
+ * beginning. What comes twice is known by its id.
  */
 export class MissedMessages {
   readonly #options: GapsOptions

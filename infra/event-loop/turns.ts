@@ -9,10 +9,9 @@ const turnMostMs = 8
 type Lane = (() => void)[]
 
 /**
- * Requests go first: work that nobody waits for, as following the log and due timers, has the event loop for
- * a turn at a time, and between two turns it looks for requests and answers. A turn is as long as what others
- * did since the last one, so that neither starves. Turns go around among the lanes, one for each kind of
- * work, however many pieces of it wait at once.
+ * Requests go first: work that nobody waits for has the event loop for a turn at a time, as long as what
+ * others did since the last one, so that neither starves. Turns go around among the lanes, one for each kind
+ * of work, however many pieces of it wait at once.
  */
 export class Turns {
   /** In which something waits. */

@@ -16,10 +16,10 @@ export interface Piece {
 }
 
 /**
- * A stretch of the log: of the events wanted by this process, there are no others between `base` and the last
+ * A range of the log: of the events wanted by this process, there are no others between `base` and the last
  * piece.
  */
-export interface Stretch {
+export interface LogRange {
   readonly base: number
   readonly pieces: readonly Piece[]
 }
@@ -44,7 +44,7 @@ export class RecentEvents {
   #kept: Kept | undefined
   #reading: Promise<boolean> | undefined
   /** Arrived while a page was being read, which may or may not contain it. */
-  #meanwhile: Stretch[] = []
+  #meanwhile: LogRange[] = []
 
   constructor(pages: Pages) {
     this.#pages = pages
@@ -81,11 +81,11 @@ export class RecentEvents {
   }
 
   /** Takes new events unless there is a gap before them, which will then be read. */
-  add(stretch: Stretch): void {
+  add(range: LogRange): void {
     const kept = this.#kept
     if (!kept) return
-    if (this.#reading) return void this.#meanwhile.push(stretch)
-    this.#take(kept, stretch)
+    if (this.#reading) return void this.#meanwhile.push(range)
+    this.#take(kept, range)
     forgetOld(kept)
   }
 
@@ -120,12 +120,12 @@ export class RecentEvents {
     const { events, through, head } = await this.#pages.window(kept.through, readMax, this.filter)
     kept.events.push(...events)
     kept.through = Math.max(kept.through, through)
-    for (const stretch of this.#meanwhile) this.#take(kept, stretch)
+    for (const range of this.#meanwhile) this.#take(kept, range)
     forgetOld(kept)
     return through < head
   }
 
-  #take(kept: Kept, { base, pieces }: Stretch): void {
+  #take(kept: Kept, { base, pieces }: LogRange): void {
     if (base > kept.through) return
     for (const { stream, through, events } of pieces) {
       if (through <= kept.through) continue

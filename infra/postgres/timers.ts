@@ -12,9 +12,7 @@ type TimerKey = Pick<Timer, 'id' | 'dueAt'>
 /**
  * Many timers may fall due at the same moment, so the time alone cannot identify the place to resume from.
  */
-type Place = TimerKey
-
-const begin: Place = { dueAt: '-infinity', id: '' }
+const begin: TimerKey = { dueAt: '-infinity', id: '' }
 
 type Shares = readonly number[] | null
 
@@ -95,6 +93,17 @@ const forgetStatement = `
   where a.id = gone.id and a.due_at = gone.due_at`
 
 /**
+ * More than the day by which timers are postponed at most. A merchant's clock may be ahead, whose timers then
+ * run once more.
+ */
+const postponedMost = '25 hours'
+
+/** Was postponed while the machine's clock was ahead, and would wait until then. */
+const bringBackStatement = `
+  update timer_attempts set again_at = $1::timestamptz
+  where again_at > $1::timestamptz + interval '${postponedMost}'`
+
+/**
  * The read model `timers`, and how often each timer has run: attempts are not events, so they are stored
  * beside it. Only who holds its share of the timers hands out and postpones one.
  */
@@ -105,8 +114,10 @@ export class PostgresTimers implements Timers {
   /** Handed out for the first time and not postponed yet. */
   #begun = new Set<string>()
   /** Timers due before this have been run, unless they arrived late. */
-  #freshFrom: Place = begin
+  #freshFrom: TimerKey = begin
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
+  /** Unknown at first: the clock may have been set back before this process began. */
+  #lastLookAt = Number.POSITIVE_INFINITY
   /** Those of the last look. */
   #sharesText = ''
   #isBuilt = false
@@ -121,6 +132,8 @@ export class PostgresTimers implements Timers {
   async due(now: Date, limit: number, wanted: WantedTimers = {}): Promise<readonly Timer[]> {
     this.#isBuilt ||= await this.#looksBuilt()
     if (!this.#isBuilt) return []
+    if (now.getTime() < this.#lastLookAt) await this.#bringBack(now)
+    this.#lastLookAt = now.getTime()
     const some = { limit, kinds: wanted.kinds ?? null, shares: this.#wantedShares() }
     const found = await Promise.all([
       this.#postponed(now, some),
@@ -187,6 +200,10 @@ export class PostgresTimers implements Timers {
       if (gone.length > 0) await this.#forget(gone)
       if (gone.length < limit) return rows.filter((row): row is TimerRow => row.kind !== null)
     }
+  }
+
+  async #bringBack(now: Date): Promise<void> {
+    await fenced(this.#pool, this.#shares?.fence, (connection) => connection.query(bringBackStatement, [now]))
   }
 
   async #forget(gone: readonly TimerKey[]): Promise<void> {

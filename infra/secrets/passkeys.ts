@@ -1,12 +1,4 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type AuthenticationResponseJSON,
-  type RegistrationResponseJSON,
-} from '@simplewebauthn/server'
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { parse, stringify } from 'uuid'
 import type {
   CreatedPasskey,
@@ -16,6 +8,10 @@ import type {
   Passkeys,
 } from '../../packages/kernel/ports/credentials.ts'
 import type { BlindIndex } from '../../packages/kernel/blind-index.ts'
+
+// Three hundred files: they are loaded when the first passkey is used.
+const webauthn = () => import('@simplewebauthn/server')
+const webauthnHelpers = () => import('@simplewebauthn/server/helpers')
 
 /** As browsers show it. */
 const rpName = 'IKW Payments'
@@ -45,6 +41,7 @@ export class WebauthnPasskeys implements Passkeys {
   }
 
   async creation(id: string, { user, email, name, known }: PasskeyHolder): Promise<object> {
+    const { generateRegistrationOptions } = await webauthn()
     return generateRegistrationOptions({
       ...{ rpName, rpID: this.#host, timeout, userName: email, userDisplayName: name },
       userID: parse(user) as Uint8Array<ArrayBuffer>,
@@ -57,6 +54,7 @@ export class WebauthnPasskeys implements Passkeys {
   }
 
   async request(id: string, known: readonly PasskeyId[]): Promise<object> {
+    const { generateAuthenticationOptions } = await webauthn()
     const challenge = bytesOf(await this.#signed(id))
     const allowed = known.length > 0 && { allowCredentials: listed(known) }
     return generateAuthenticationOptions({
@@ -75,13 +73,14 @@ export class WebauthnPasskeys implements Passkeys {
   created(id: string, answer: object): Promise<CreatedPasskey | undefined> {
     return unlessWrong(async () => {
       const response = answer as RegistrationResponseJSON
-      if (isCertified(response)) return undefined
+      if (await isCertified(response)) return undefined
+      const { verifyRegistrationResponse } = await webauthn()
       const options = { ...(await this.#expected(id)), response, supportedAlgorithmIDs: algorithms }
       const { verified, registrationInfo: made } = await verifyRegistrationResponse(options)
       if (!verified) return undefined
       return {
         credential: made.credential.id,
-        publicKey: isoBase64URL.fromBuffer(made.credential.publicKey),
+        publicKey: Buffer.from(made.credential.publicKey).toString('base64url'),
         counter: made.credential.counter,
         transports: transportsOf(response),
         isBackupEligible: made.credentialDeviceType === 'multiDevice',
@@ -92,6 +91,7 @@ export class WebauthnPasskeys implements Passkeys {
 
   used(id: string, answer: object, { credential, publicKey, counter }: PasskeyKey) {
     return unlessWrong(async () => {
+      const { verifyAuthenticationResponse } = await webauthn()
       const { verified, authenticationInfo: use } = await verifyAuthenticationResponse({
         ...(await this.#expected(id)),
         response: answer as AuthenticationResponseJSON,
@@ -127,8 +127,9 @@ async function unlessWrong<Result>(work: () => Promise<Result | undefined>): Pro
 }
 
 /** Nobody is asked for certificates, which could make the library fetch what they name. */
-function isCertified({ response }: RegistrationResponseJSON): boolean {
-  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject))
+async function isCertified({ response }: RegistrationResponseJSON): Promise<boolean> {
+  const { decodeAttestationObject } = await webauthnHelpers()
+  const attestation = decodeAttestationObject(bytesOf(response.attestationObject))
   return attestation.get('attStmt').get('x5c') !== undefined || !formats.includes(attestation.get('fmt'))
 }
 
@@ -159,5 +160,5 @@ function listed(known: readonly PasskeyId[]) {
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return isoBase64URL.toBuffer(text)
+  return Uint8Array.from(Buffer.from(text, 'base64url'))
 }

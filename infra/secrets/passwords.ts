@@ -1,7 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { PasswordsBusyError, type Asking, type Passwords } from '../../packages/kernel/ports/credentials.ts'
+import {
+  PasswordsBusyError,
+  type QueueKeys,
+  type Passwords,
+} from '../../packages/kernel/ports/credentials.ts'
+import { HashingLanes } from './hashing-lanes.ts'
 import type { Guess } from './password-hashing.ts'
 import { guesser } from './password-strength.ts'
 import { SharedPlaces } from './shared-places.ts'
@@ -11,9 +16,11 @@ export interface PasswordOptions {
   readonly atOnce?: number
   /** Beyond those; any more are refused as overload. */
   readonly waitingMax?: number
+  /** In milliseconds, from any beginning. */
+  readonly now?: () => number
 }
 
-/** Half a second's work: they hold places of the API while they wait. */
+/** Half a second's work, twice that where one of two processors is left free: they hold places of the API. */
 const waitingForEach = 25
 /** So that threads last from one sign-in to the next, and a quiet service has none. */
 const idleMs = 60_000
@@ -26,25 +33,27 @@ const nobodysHash =
 const hashing = fileURLToPath(new URL(`./password-hashing${import.meta.url.slice(-3)}`, import.meta.url))
 
 /**
- * Hashes on all processors, in threads of a low priority: a flood of sign-ins takes what everything else
- * leaves over, so neither the API nor Postgres waits for it.
+ * Hashes on all processors, or all but one while others are served, in threads of a low priority: a flood of
+ * sign-ins takes what everything else leaves over, so neither the API nor Postgres waits for it.
  */
 export function passwords({
   atOnce = availableParallelism(),
   waitingMax = waitingForEach * atOnce,
+  now = () => performance.now(),
 }: PasswordOptions = {}): Passwords {
   const threads = new Piscina({ filename: hashing, minThreads: 0, maxThreads: atOnce, idleTimeout: idleMs })
+  const lanes = new HashingLanes({ most: atOnce, now })
   const places = new SharedPlaces(waitingMax + atOnce)
-  const requireRoom = (asking: Asking) => {
-    if (!places.hasRoom(asking)) throw new PasswordsBusyError()
+  const requireRoom = (keys: QueueKeys) => {
+    if (!places.hasRoom(keys)) throw new PasswordsBusyError()
   }
-  const place = (asking: Asking) => {
-    requireRoom(asking)
-    return places.take(asking)
+  const place = (keys: QueueKeys) => {
+    requireRoom(keys)
+    return places.take(keys)
   }
   const work = async <Result>(name: 'hash' | 'isEqual', given: string | Guess, release: () => void) => {
     try {
-      return (await threads.run(given, { name })) as Result
+      return await lanes.run(async () => (await threads.run(given, { name })) as Result)
     } finally {
       release()
     }
@@ -54,13 +63,14 @@ export function passwords({
     return (await work<boolean>('isEqual', guess, release)) && known !== null
   }
   return {
+    shareProcessors: () => lanes.shareProcessors(),
     requireRoom,
-    reserve(asking) {
-      const release = place(asking)
+    reserve(keys) {
+      const release = place(keys)
       return { isRight: (password, known) => guessing({ password, known }, release), release }
     },
-    hash: async (password, asking) => work<string>('hash', asComposed(password), place(asking)),
-    isRight: async (password, known, asking) => guessing({ password, known }, place(asking)),
+    hash: async (password, keys) => work<string>('hash', asComposed(password), place(keys)),
+    isRight: async (password, known, keys) => guessing({ password, known }, place(keys)),
     isWeak: async (password, known) => (await guesser())(password, known),
   }
 }

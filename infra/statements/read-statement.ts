@@ -134,12 +134,20 @@ function columnsOf(header: readonly string[], map: ColumnMap): ReadonlyMap<Field
   const names = header.map((name) => name.trim().toLowerCase())
   const columns = new Map<Field, number>()
   for (const field of fields) {
+    if (field === 'amount' && isByTwoColumns(map)) continue
     const wanted = map[field]?.trim().toLowerCase()
-    const at =
-      wanted === undefined ? names.findIndex((name) => usual[field].includes(name)) : names.indexOf(wanted)
-    if (wanted !== undefined && at < 0)
+    const isMeant = (name: string) => (wanted === undefined ? usual[field].includes(name) : name === wanted)
+    const found = names.flatMap((name, at) => (isMeant(name) ? [at] : []))
+    if (wanted !== undefined && found.length === 0)
       throw new StatementError([`The header has no column "${map[field]}".`])
-    if (at >= 0) columns.set(field, at)
+    if (found.length > 1)
+      throw new StatementError([
+        ambiguous(
+          field,
+          found.map((at) => header[at]!),
+        ),
+      ])
+    if (found.length === 1) columns.set(field, found[0]!)
   }
   const hasAmount = columns.has('amount') || (columns.has('credit') && columns.has('debit'))
   const missing = [...(hasAmount ? [] : ['amount']), ...(columns.has('time') ? [] : ['time'])]
@@ -148,6 +156,20 @@ function columnsOf(header: readonly string[], map: ColumnMap): ReadonlyMap<Field
   throw new StatementError([
     `No column is known as ${missing.join(' and ')} among ${named}: say --map ${missing[0]}=….`,
   ])
+}
+
+/** Whoever names them does not mean an amount that is there besides. */
+function isByTwoColumns({ amount, credit, debit }: ColumnMap): boolean {
+  return amount === undefined && credit !== undefined && debit !== undefined
+}
+
+/** A guess would reconcile another column, and say nothing of it. */
+function ambiguous(field: Field, header: readonly string[]): string {
+  const names = header.map((name) => name.trim())
+  const named = names.map((name) => `"${name}"`).join(' and ')
+  const isOneName = new Set(names.map((name) => name.toLowerCase())).size === 1
+  const remedy = isOneName ? 'give them names of their own' : `say --map ${field}=…`
+  return `Several columns could be the ${field}: ${named}. Please ${remedy}.`
 }
 
 type Cell = (field: Field) => string

@@ -67,6 +67,24 @@ export async function readState<S, C extends Payloads, E extends Payloads, O ext
   return (await readCurrent(store, decider, id)).state
 }
 
+export interface KnownAt {
+  readonly id: string
+  /** Left out: the current state. */
+  readonly knownAt?: Date | undefined
+}
+
+/** The state as it was known at a time: without the first event that was written later, and all behind it. */
+export async function readStateKnown<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  store: Pick<EventStore, 'readStream'>,
+  decider: Decider<S, C, E, O>,
+  { id, knownAt }: KnownAt,
+): Promise<S> {
+  const events = await store.readStream(streamName(decider.category, id), 0)
+  const at = knownAt?.toISOString()
+  const unknown = at === undefined ? -1 : events.findIndex(({ metadata }) => String(metadata['at']) > at)
+  return foldStored(decider, unknown < 0 ? events : events.slice(0, unknown)) as S
+}
+
 /** The same with the revision that it has. */
 export async function readCurrent<S, C extends Payloads, E extends Payloads, O extends Owner>(
   store: Pick<EventStore, 'readStream'>,

@@ -16,9 +16,9 @@ const textOfBytes = /^\\x(?:[0-9a-f]{2})*$/
 export async function publishedLog({ bookkeeping }: SavedHistory): Promise<PublishedLog> {
   const keys: KeyRow[] = []
   const tiles = new Map<string, PublishedTile>()
-  const bundles = new Order()
-  const checkpoints = new Order()
-  const cosignatures = new Order()
+  const bundles = new RowOrder()
+  const checkpoints = new RowOrder()
+  const cosignatures = new RowOrder()
   let size = 0
   for await (const { table, rows } of bookkeeping()) {
     if (table === 'log_keys') for (const row of rows) keys.push(rowIn<KeyRow>(table, row))
@@ -135,7 +135,7 @@ async function* rowsOf<Row>(
 }
 
 /** Backups hold their rows in order by now; of an older one the rows are sorted in memory. */
-class Order {
+class RowOrder {
   #last = -1
   #isKept = true
 

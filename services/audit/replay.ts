@@ -36,9 +36,8 @@ const rowsPerPassMax = 500_000
 
 /**
  * Compares every read model with what the log says it must be. Each table is copied in one moment, and the
- * log is folded up to where it stood then: a running service is neither a difference nor kept waiting, and
- * no transaction is open while the log is read. What does not fit into memory is parted, rows and events, so
- * that each is read once however many parts there are.
+ * log is folded up to where it stood then, so a running service is neither a difference nor kept waiting.
+ * What does not fit into memory is parted, rows and events, and each is read once.
  */
 export async function compareOnce(options: ReplayOptions): Promise<Comparison> {
   const { pool, models, rowsPerPass = rowsPerPassMax } = options

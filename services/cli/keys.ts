@@ -9,7 +9,7 @@ import {
   statusOf,
   type ApiKey,
   type ApiKeyCommands,
-  type KnownApiKey,
+  type ExistingApiKey,
 } from '../../packages/domain/api-keys/api-key.ts'
 import { scopes } from '../../packages/domain/index.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
@@ -152,7 +152,7 @@ async function roll(runtime: Runtime, text: string, options: Rolling): Promise<v
   const { key, ...stored } = newKey(livemode, options.app)
   const data = { ...stored, overlapSeconds: options.overlapHours * secondsPerHour }
   const state = await send(runtime, { id, key: old }, { type: 'RollApiKey', data })
-  const { successor, expiresAt } = state as KnownApiKey
+  const { successor, expiresAt } = state as ExistingApiKey
   const { name, scopes: allowed } = successor!
   const issued = await issueAs(runtime, { merchant: owner, livemode }, successor!)
   const shown = { ...issued, key, name, scopes: allowed }
@@ -176,7 +176,7 @@ async function known({ dependencies }: Runtime, text: string): Promise<Found> {
 
 interface Found {
   readonly id: string
-  readonly key: KnownApiKey
+  readonly key: ExistingApiKey
 }
 
 async function send(
@@ -189,7 +189,7 @@ async function send(
   return (await dependencies.executor.send(apiKey, id, command, envelope)).state
 }
 
-type KeyRow = DocumentRow & { readonly state: KnownApiKey }
+type KeyRow = DocumentRow & { readonly state: ExistingApiKey }
 
 async function showAll(runtime: Runtime, options: Printing & { readonly merchant?: string }): Promise<void> {
   const rows = await whileProjecting(runtime, async () => {

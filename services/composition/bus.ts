@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../infra/configuration.ts'
 import { InProcessBus } from '../../infra/event-bus/in-process.ts'
-import { kafkaBus, topic, type Brokers, type KafkaBus } from '../../infra/event-bus/kafka.ts'
+import type { Brokers, KafkaBus } from '../../infra/event-bus/kafka.ts'
 import type { Poison } from '../../infra/event-bus/kafka-messages.ts'
 import { parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import { keptHistory } from '../../infra/postgres/history/history.ts'
@@ -29,6 +29,7 @@ export async function openBus(
 }
 
 async function openOn(brokers: Brokers, { postgres, dependencies }: Runtime): Promise<KafkaBus> {
+  const { kafkaBus, topic } = await import('../../infra/event-bus/kafka.ts')
   const { log, store } = dependencies
   const { pool } = postgres
   const { branch } = await keptHistory(pool)

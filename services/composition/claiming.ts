@@ -25,7 +25,7 @@ export interface HeldClaim {
   readonly hold: string
 }
 
-interface Asking {
+interface ClaimContext {
   readonly dependencies: Pick<Dependencies, 'executor' | 'blindIndex' | 'newId'>
   readonly envelope: Envelope
 }
@@ -38,19 +38,19 @@ const heldForMs = 15_000
  * stream; it is refused there once the sweeper has abandoned the hold.
  */
 export async function claiming<Result>(
-  asking: Asking,
+  context: ClaimContext,
   holder: Pick<ClaimHolder, 'category' | 'id'>,
   { wanted, take }: { wanted: readonly WantedClaim[]; take: (held: readonly HeldClaim[]) => Promise<Result> },
 ): Promise<Result> {
   const placed: Placed[] = []
   try {
-    for (const one of wanted) placed.push(await hold(asking, holder, one))
+    for (const one of wanted) placed.push(await hold(context, holder, one))
     const result = await take(placed.map(({ claim, hold }) => ({ claim, hold })))
-    await sendAll(asking, 'KeepClaim', placed)
+    await sendAll(context, 'KeepClaim', placed)
     return result
   } catch (error) {
     // A refusal has written nothing. After any other failure the outcome is unknown, so the sweeper checks.
-    if (error instanceof Refusal) await sendAll(asking, 'FreeClaim', placed)
+    if (error instanceof Refusal) await sendAll(context, 'FreeClaim', placed)
     throw error
   }
 }
@@ -63,7 +63,7 @@ interface Placed extends HeldClaim {
 
 /** Only the request that placed a hold continues with it, so that it may free it again. */
 async function hold(
-  { dependencies, envelope }: Asking,
+  { dependencies, envelope }: ClaimContext,
   { category, id }: Pick<ClaimHolder, 'category' | 'id'>,
   { kind, value, refusal }: WantedClaim,
 ): Promise<Placed> {
@@ -82,12 +82,12 @@ async function hold(
 
 const beingTaken = { detail: 'Another request is taking this at the moment', retryAfterSeconds: 1 }
 
-async function sendAll(asking: Asking, type: 'KeepClaim' | 'FreeClaim', placed: readonly Placed[]) {
-  await Promise.all(placed.filter(({ isNew }) => isNew).map((each) => send(asking, type, each)))
+async function sendAll(context: ClaimContext, type: 'KeepClaim' | 'FreeClaim', placed: readonly Placed[]) {
+  await Promise.all(placed.filter(({ isNew }) => isNew).map((each) => send(context, type, each)))
 }
 
 async function send(
-  { dependencies, envelope }: Asking,
+  { dependencies, envelope }: ClaimContext,
   type: 'KeepClaim' | 'FreeClaim',
   { kind, claim: id, hold }: Placed,
 ): Promise<void> {

@@ -13,7 +13,7 @@ import type { EventStore, Log } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
 import { assertSameHistory } from './assert-same-history.ts'
 import { assertSameMasterKey } from './assert-same-master-key.ts'
-import { openingTogether, type WaitFor } from './opening-together.ts'
+import { openingTogether, type Opening } from './opening-together.ts'
 import { ownStreams } from './own-streams.ts'
 
 /** The servers that a process works with, which hold one history. */
@@ -34,13 +34,13 @@ export async function openEngines(configuration: Configuration, options: EngineO
   const { postgresUrl: url, dataDirectory, startWaitSeconds } = configuration
   // It is never away, and would outlive a start that fails while it is being started.
   const embedded = url === undefined ? await connectPostgres({ dataDirectory }) : undefined
-  return openingTogether(startWaitSeconds, async (waitFor) => {
-    const connecting = waitFor(async () => embedded ?? connectPostgres({ url, dataDirectory }))
-    const migrating = connecting.then(migrated)
+  return openingTogether(startWaitSeconds, async (opening) => {
+    const connecting = opening.open(async () => embedded ?? connectPostgres({ url, dataDirectory }))
+    const migrating = connecting.then((postgres) => opening.repeat(() => migrated(postgres)))
     const [postgres, store, brokers] = await Promise.all([
       migrating,
-      openData(configuration, { migrating, waitFor, log: options.log }),
-      options.usesBus ? findBrokers(configuration, waitFor) : undefined,
+      openData(configuration, { migrating, opening, log: options.log }),
+      options.usesBus ? findBrokers(configuration, opening) : undefined,
     ])
     return { postgres, store, ...(brokers && { brokers }) }
   })
@@ -58,21 +58,21 @@ async function migrated(postgres: Postgres): Promise<Postgres> {
 
 interface OpeningData {
   readonly migrating: Promise<Postgres>
-  readonly waitFor: WaitFor
+  readonly opening: Opening
   readonly log: Log
 }
 
 async function openData(
   configuration: Configuration,
-  { migrating, waitFor, log }: OpeningData,
+  { migrating, opening, log }: OpeningData,
 ): Promise<EventStore> {
   const isOnPostgres = configuration.eventStoreUrl === undefined
-  const opening = isOnPostgres
-    ? migrating.then(({ url }) => waitFor(() => openEmbeddedStore({ url, onLogWentBack: endProcess })))
-    : waitFor(() => openOnServer(configuration, log))
-  const [{ pool }, store] = await Promise.all([migrating, opening])
-  await assertSameHistory(pool, store)
-  await assertSameMasterKey(store, openVault(masterKeysOf(configuration)))
+  const openStore = isOnPostgres
+    ? migrating.then(({ url }) => opening.open(() => openEmbeddedStore({ url, onLogWentBack: endProcess })))
+    : opening.open(() => openOnServer(configuration, log))
+  const [{ pool }, store] = await Promise.all([migrating, openStore])
+  await opening.repeat(() => assertSameHistory(pool, store))
+  await opening.repeat(() => assertSameMasterKey(store, openVault(masterKeysOf(configuration))))
   return store
 }
 
@@ -88,13 +88,15 @@ async function openOnServer(
 
 async function findBrokers(
   { kafkaBrokers: brokers, kafkaAccess, instance }: Configuration,
-  waitFor: WaitFor,
+  opening: Opening,
 ): Promise<Brokers | undefined> {
   if (brokers === undefined) return undefined
-  // Loaded only when used, like the client of EventStoreDB.
-  const { openBrokers } = await import('../../infra/event-bus/kafka.ts')
   const security = kafkaSecurity(kafkaAccess)
-  return waitFor(() => openBrokers({ brokers, clientId: `ikw-${instance}`, security }))
+  return opening.open(async () => {
+    // Loaded only when used, like the client of EventStoreDB.
+    const { openBrokers } = await import('../../infra/event-bus/kafka.ts')
+    return openBrokers({ brokers, clientId: `ikw-${instance}`, security })
+  })
 }
 
 /** Its supervisor restarts it, and it resumes from what is stored. */

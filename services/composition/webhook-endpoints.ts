@@ -4,11 +4,12 @@ import {
   type WebhookEndpoint,
 } from '../../packages/domain/webhook-endpoints/webhook-endpoint.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
-import { parseStreamName, streamName, type Decider, type Payloads } from '../../packages/kernel/decider.ts'
+import { streamName, type Decider, type Payloads } from '../../packages/kernel/decider.ts'
 import { foldStored } from '../../packages/kernel/history.ts'
-import { ownedBy, owns, type MerchantOwner } from '../../packages/kernel/owner.ts'
+import { ownedBy, ownerText, owns, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import { DamagedStreamError, type EventStore, type StoredEvent } from '../../packages/kernel/ports.ts'
 import { equal, type DocumentRow, type ReadStore } from '../../packages/kernel/ports/reads.ts'
+import { endpointChanges } from './endpoint-changes.ts'
 
 export interface ListedEndpoint {
   readonly id: string
@@ -42,7 +43,6 @@ interface Sources {
 }
 
 const pageSize = 100
-const tailSize = 1_000
 
 /**
  * An owner's endpoints that receive deliveries, as they are now, however far the read model is behind, and
@@ -168,22 +168,8 @@ async function changedBehind(
   { store }: Sources,
   owner: MerchantOwner,
   position: number,
-): Promise<ReadonlySet<string>> {
-  const changed = new Set<string>()
-  for await (const { stream, metadata } of endpointEventsAfter(store, position))
-    if (owns(metadata, owner)) changed.add(parseStreamName(stream).id)
-  return changed
-}
-
-/** What has happened to endpoints, of all owners, after a position of the log. */
-export async function* endpointEventsAfter(
-  store: EventStore,
-  position: number,
-): AsyncGenerator<StoredEvent, void> {
-  for (let after = position; ;) {
-    const events = await store.readAll(after, tailSize, { categories: [webhookEndpoint.category] })
-    yield* events
-    if (events.length < tailSize) return
-    after = events.at(-1)!.position
-  }
+): Promise<readonly string[]> {
+  const own = ownerText(owner)
+  const changes = await endpointChanges(store).after(position)
+  return changes.filter(({ owner }) => owner === own).map(({ id }) => id)
 }

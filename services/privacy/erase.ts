@@ -5,7 +5,7 @@ import {
   placesOf,
   redactCopies,
   type ErasedStream,
-  type Place,
+  type TableMatches,
   type Sought,
 } from '../../infra/postgres/privacy/redaction.ts'
 import { ownerText, type Owner } from '../../packages/kernel/owner.ts'
@@ -45,7 +45,7 @@ export interface Erased {
   /** Of these, events that stay as they are. */
   readonly clear: number
   /** Where the texts still stand. */
-  readonly left: readonly Place[]
+  readonly left: readonly TableMatches[]
   /** For which a user worked: they keep their own names and addresses. */
   readonly merchants: readonly string[]
 }

@@ -1,4 +1,5 @@
 import { publicId } from '../../packages/contract/identity.ts'
+import { spelledAmount } from '../../packages/contract/locale/money-text.ts'
 import { deciders, idPrefixes } from '../../packages/domain/index.ts'
 import { supportCase, type SupportCase } from '../../packages/domain/cases/case.ts'
 import { isLateRefunded } from '../../packages/domain/payment-intents/late-refunds.ts'
@@ -65,7 +66,7 @@ export async function openMatters(
 
 /** Nobody could spend it any more, and no refund would know where to go. */
 function stillFull({ customer, currency, amount }: Wallet): string {
-  const sum = `${amount.toLocaleString('en-US')} ${currency}`
+  const sum = `${spelledAmount(amount)} ${currency}`
   return `customer ${publicId('cus', customer)} has ${sum} in the wallet: refund it, or pay invoices with it first`
 }
 

@@ -7,7 +7,7 @@ import { to } from '../../packages/kernel/policy.ts'
 import type { Mail } from '../../packages/kernel/ports.ts'
 import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import { apart } from './runner/apart.ts'
-import { asName, letter, type MailText } from './mails/mail-texts.ts'
+import { asName, framed, type MailText } from './mails/mail-texts.ts'
 import { post } from './mails/post.ts'
 import type { Process, Tools } from './runner/process.ts'
 
@@ -80,5 +80,5 @@ const hello = { fr: 'Bonjour', en: 'Hello' } as const
 
 function invitationMail({ name, language }: Invited, inviting: Inviting): Omit<Mail, 'to'> {
   const greeting = `${[hello[language], name && asName(name)].filter(Boolean).join(' ')},`
-  return letter(texts[language](inviting), { greeting, language, url: inviting.url })
+  return framed(texts[language](inviting), { greeting, language, url: inviting.url })
 }

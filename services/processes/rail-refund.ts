@@ -7,7 +7,7 @@ import {
   type RailState,
 } from '../../packages/kernel/ports/rails.ts'
 
-export interface Errand {
+export interface RefundAttempt {
   readonly request: RailRequest
   /** Nothing can have been submitted yet. */
   readonly isFirstTry: boolean
@@ -21,7 +21,7 @@ export interface Errand {
  */
 export async function reconcileRefund(
   rail: PaymentRail,
-  { request, isFirstTry, mayStart }: Errand,
+  { request, isFirstTry, mayStart }: RefundAttempt,
 ): Promise<RailState | undefined> {
   try {
     const known = isFirstTry ? undefined : await rail.status(request.reference, request)

@@ -62,8 +62,8 @@ async function askStatus({ subject, merchant, livemode }: DueTimer, tools: Tools
   const asked = await readState(tools.dependencies.store, refund, subject)
   if (asked.status !== 'pending') return undefined
   const owner = { merchant, livemode }
-  const errand = { request: requestOf(subject, asked), isFirstTry: false }
-  const state = await reconcileRefund(tools.dependencies.rail, errand)
+  const attempt = { request: requestOf(subject, asked), isFirstTry: false }
+  const state = await reconcileRefund(tools.dependencies.rail, attempt)
   if (state) await report(subject, state, { owner, tools })
   const now = tools.dependencies.clock().getTime()
   const requestedAt = Date.parse(asked.createdAt)

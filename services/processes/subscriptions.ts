@@ -1,6 +1,7 @@
 import {
   billableOf,
   type ExistingSubscription,
+  type Subscription,
   type Usage,
 } from '../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
@@ -19,15 +20,18 @@ async function renew(timer: DueTimer, tools: Tools): Promise<undefined> {
   const { subject: id, merchant, livemode, dueAt } = timer
   const { executor, clock } = tools.dependencies
   const until = tools.onePeriod ? Date.parse(dueAt) : clock().getTime()
+  // Through the executor, which remembers it for the command: each subscription is read once.
+  let known: Outcome<Subscription> = await executor.current(subscription, id)
   for (;;) {
-    // Through the executor, which remembers it for the command: each subscription is read once.
-    const { state } = await executor.current(subscription, id)
+    const { state } = known
     if (state.status === 'none' || state.status === 'canceled') return
     const { number, end } = state.period
     if (Date.parse(end) > until) return
     const usage = await closedUsage(id, state, (order) => tools.send(order, { merchant, livemode }, 'timer'))
     const order = to(subscription, id, { type: 'RenewSubscription', data: { number, usage } })
-    if ((await tools.send(order, { merchant, livemode }, 'timer')).appended === 0) return
+    // The executor erases the types of deciders: this is the subscription that the command was sent to.
+    known = (await tools.send(order, { merchant, livemode }, 'timer')) as Outcome<Subscription>
+    if (known.appended === 0) return
   }
 }
 

@@ -1,30 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import { endIdleReaders } from '../../infra/postgres/finance/roles.ts'
+import { endOverdueReaders, type ReaderLimits } from '../../infra/postgres/finance/roles.ts'
 import type { Log, Subscription } from '../../packages/kernel/ports.ts'
 
-export interface IdleReadersOptions {
+export interface WatchedReaders {
   readonly pool: pg.Pool
   readonly log: Log
   readonly everyMs?: number
-  /** A transaction of a reader that is idle for longer is ended with its session. */
-  readonly idleMs?: number
+  readonly limits?: ReaderLimits
 }
 
-/** Keeps readers of finance from holding up vacuum, and a rebuild, by transactions that they leave open. */
-export function watchIdleReaders(options: IdleReadersOptions): Subscription {
-  const { pool, log, everyMs = 10_000, idleMs = 60_000 } = options
+/** As docs/finance.md says. */
+const usual: ReaderLimits = { idleMs: 60_000, transactionMs: 15 * 60_000 }
+
+/** Keeps readers of finance from holding up vacuum, and a rebuild, by transactions that do not end. */
+export function watchReaders(options: WatchedReaders): Subscription {
+  const { pool, log, everyMs = 10_000, limits = usual } = options
   const stop = new AbortController()
   const { signal } = stop
   const look = async () => {
     while (!signal.aborted) {
       await pause(everyMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
-      const ended = await endIdleReaders(pool, idleMs).catch((error: unknown) => {
-        log.warn({ error }, 'idle transactions of finance are not ended')
+      const ended = await endOverdueReaders(pool, limits).catch((error: unknown) => {
+        log.warn({ error }, 'overdue transactions of finance are not ended')
         return 0
       })
-      if (ended > 0) log.info({ sessions: ended }, 'idle transactions of finance are ended')
+      if (ended > 0) log.info({ sessions: ended }, 'overdue transactions of finance are ended')
     }
   }
   const looking = look()

@@ -5,7 +5,7 @@ import { deciders } from '../../packages/domain/index.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { leading } from '../composition/leading.ts'
 import { tracedBatches } from '../composition/observing/traced.ts'
-import { watchIdleReaders } from './overdue-readers.ts'
+import { watchReaders } from './overdue-readers.ts'
 import { startProjector } from './main.ts'
 
 /** Keeps the read models while this process leads, and stands by while another does. */
@@ -22,7 +22,7 @@ export function runProjector(runtime: Runtime): Subscription {
   const giveWay = turns.lane()
   return leading(runtime, 'projector', async ({ fence }) => {
     const projector = await startProjector({ ...options, fence, giveWay })
-    const readers = watchIdleReaders({ pool, log })
+    const readers = watchReaders({ pool, log })
     return { close: async () => void (await Promise.all([projector.close(), readers.close()])) }
   })
 }

@@ -4,9 +4,9 @@ import { foldStored, snapshotOf } from '../../packages/kernel/history.ts'
 import { noStream, type EventStore, type Snapshots, type StoredEvent } from '../../packages/kernel/ports.ts'
 import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 
-type Place = Pick<StoredEvent, 'stream' | 'revision'>
+type EventPosition = Pick<StoredEvent, 'stream' | 'revision'>
 
-interface Known {
+interface CachedState {
   readonly decider: AnyDecider
   state: unknown
   revision: number
@@ -34,7 +34,7 @@ const pageSize = 5_000
 export class StatesBehind {
   readonly #store: EventStore
   readonly #snapshots: Snapshots
-  readonly #known: LRUCache<string, Known>
+  readonly #cached: LRUCache<string, CachedState>
   /** Streams that have moved far beyond their snapshot. */
   readonly #due = new Set<string>()
   #forgotten = 0
@@ -42,17 +42,17 @@ export class StatesBehind {
   constructor({ store, snapshots, statesMax = statesMaxDefault }: StatesOptions) {
     this.#store = store
     this.#snapshots = snapshots
-    this.#known = new LRUCache({ max: statesMax })
+    this.#cached = new LRUCache({ max: statesMax })
   }
 
-  isKnown({ stream, revision }: Place): boolean {
-    return revision === noStream || this.#known.get(stream)?.revision === revision
+  isKnown({ stream, revision }: EventPosition): boolean {
+    return revision === noStream || this.#cached.get(stream)?.revision === revision
   }
 
   /** The state after the event, when the state before it is cached. */
   follow(decider: AnyDecider, event: RecordedEvent): unknown {
     const { stream, revision } = event
-    const known = revision === 0 ? unborn(decider) : this.#known.get(stream)
+    const known = revision === 0 ? unborn(decider) : this.#cached.get(stream)
     if (known?.revision !== revision - 1) return undefined
     known.state = evolve(decider, known.state, event, event.metadata)
     known.revision = revision
@@ -61,16 +61,16 @@ export class StatesBehind {
   }
 
   /** Reads what is not cached, from the nearest snapshot on and in pieces. */
-  async at(decider: AnyDecider, { stream, revision }: Place): Promise<unknown> {
+  async at(decider: AnyDecider, { stream, revision }: EventPosition): Promise<unknown> {
     const [general, own] = await Promise.all([
       snapshotOf(this.#snapshots, decider, stream),
       snapshotOf(this.#snapshots, decider, ownName(stream)),
     ])
-    const start = [this.#known.get(stream), own, general]
+    const start = [this.#cached.get(stream), own, general]
       .filter((one) => one !== undefined && one.revision <= revision)
       .reduce((nearest, one) => (one!.revision > (nearest?.revision ?? noStream) ? one : nearest), undefined)
     // States may be modified in place: when reading fails midway, this one belongs to no revision any more.
-    this.#known.delete(stream)
+    this.#cached.delete(stream)
     let state = start ? start.state : decider.initial()
     const forgotten = this.#forgotten
     for (let from = (start?.revision ?? noStream) + 1; from <= revision;) {
@@ -86,14 +86,14 @@ export class StatesBehind {
   }
 
   forget(): void {
-    this.#known.clear()
+    this.#cached.clear()
     this.#forgotten++
   }
 
   /** Call it when the checkpoint has moved past everything that was followed. */
   async keepSnapshots(): Promise<void> {
     for (const stream of this.#due) {
-      const known = this.#known.peek(stream)
+      const known = this.#cached.peek(stream)
       if (known?.decider.snapshot) {
         const { state, revision, decider } = known
         await this.#snapshots.save(ownName(stream), decider.snapshot!.version, { revision, state })
@@ -103,13 +103,13 @@ export class StatesBehind {
     }
   }
 
-  #remember(stream: string, known: Known): void {
-    this.#known.set(stream, known)
+  #remember(stream: string, known: CachedState): void {
+    this.#cached.set(stream, known)
     if (known.decider.snapshot && known.revision - known.kept >= snapshotEvery) this.#due.add(stream)
   }
 }
 
-function unborn(decider: AnyDecider): Known {
+function unborn(decider: AnyDecider): CachedState {
   return { decider, state: decider.initial(), revision: noStream, kept: noStream }
 }
 

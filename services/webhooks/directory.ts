@@ -4,9 +4,9 @@ import { secretContext, webhookEndpoint } from '../../packages/domain/webhook-en
 import { ownerText, ownerOf, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import type { Clock, EventStore, Log, Subscription, Vault } from '../../packages/kernel/ports.ts'
 import type { ReadStore } from '../../packages/kernel/ports/reads.ts'
+import { endpointChanges } from '../composition/endpoint-changes.ts'
 import {
   enabledEndpoints,
-  endpointEventsAfter,
   isReadable,
   readEndpoint,
   UnreadableEndpointError,
@@ -88,8 +88,8 @@ export class Directory {
    */
   async reach(position: number): Promise<void> {
     if (this.#position >= position) return
-    for await (const { metadata } of endpointEventsAfter(this.#options.store, this.#position))
-      this.#owners.delete(ownerText(metadata))
+    const changes = await endpointChanges(this.#options.store).after(this.#position)
+    for (const { owner } of changes) this.#owners.delete(owner)
     this.#advance(position)
   }
 

@@ -36,6 +36,17 @@ t.test('a key that is in use opens nothing from when it is revoked', async (t) =
   t.equal((await balance(other)).status, 200, 'the others go on')
 })
 
+t.test('whoever shows a good key is served before passwords are looked at', async (t) => {
+  const { passwords } = service.service.runtime.dependencies
+  let served = 0
+  t.intercept(passwords, 'shareProcessors', { value: () => served++ })
+  await balance('ik_test_nobody')
+  await service.get('/docs', { key: '' })
+  t.equal(served, 0, 'a stranger takes nothing from those who sign in')
+  await balance(service.sandboxKey)
+  t.equal(served, 1)
+})
+
 t.test('a key that is in use opens nothing from when it expires', async (t) => {
   const expiresAt = new Date(Date.now() + 2_000).toISOString()
   const key = await issueKey(service, { scopes: ['*'], expiresAt })

@@ -50,6 +50,7 @@ const requests: Readonly<Record<string, readonly [text: string, status: number, 
     'IKW-REQ-010',
   ],
   'a control character in a header': ['GET / HTTP/1.1\r\nHost: x\r\nA: \x01\r\n\r\n', 400, 'IKW-REQ-010'],
+  'no host': ['GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'IKW-REQ-010'],
   'too many headers': [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'IKW-REQ-011'],
   'too long an address': [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'IKW-REQ-011'],
 }
@@ -61,6 +62,17 @@ for (const [what, [text, status, code]] of Object.entries(requests)) {
     t.strictSame(schemaFaults(Problem, answer.body), [])
   })
 }
+
+t.test('a request that names no host is taken from clients that never do', async (t) => {
+  const answer = await exchange(Number(new URL(service.url).port), 'GET /nowhere HTTP/1.0\r\n\r\n')
+  t.match(answer, { status: 404, body: { code: 'IKW-RES-001' } })
+})
+
+t.test('an expectation that nobody knows is ignored', async (t) => {
+  const text = 'GET /nowhere HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n'
+  const answer = await exchange(Number(new URL(service.url).port), text)
+  t.match(answer, { status: 404, body: { code: 'IKW-RES-001' } })
+})
 
 t.test('a request that is none gets its refusal after the answers to those before it', async (t) => {
   const requests = ['/api/v1/balance', '/api/v1/merchant/payouts'].map((path) =>

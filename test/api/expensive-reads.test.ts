@@ -3,7 +3,7 @@ import t from 'tap'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { publications } from '../../infra/postgres/read-models/publication.ts'
 import { ShareExhaustedError } from '../../packages/kernel/ports/reads.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
 import { testDatabase } from '../support/postgres.ts'
@@ -56,6 +56,23 @@ t.test('events and keys that take long to find hold up nobody else either', asyn
   await blocker.query('rollback')
   const answers = await Promise.all(hanging)
   await lawOver(t, answers, ({ status }) => t.ok([200, 404, 503].includes(status), String(status)))
+})
+
+t.test('what hangs of one share leaves connections to the others', async (t) => {
+  const { url, pool } = await testDatabase(t)
+  const { reads, close } = await connectPostgres({ url, dataDirectory: '' })
+  t.teardown(close)
+  const blocker = await pool.connect()
+  t.teardown(() => blocker.release())
+  await blocker.query('select pg_advisory_lock(1)')
+  const ended: string[] = []
+  const hang = { text: 'select pg_advisory_lock_shared(1)' }
+  const read = () => reads.query('greedy', hang).finally(() => ended.push('one that hangs'))
+  const hanging = Promise.allSettled(Array.from({ length: greedy }, read))
+  await reads.query('another', { text: 'select 1' })
+  t.strictSame(ended, [], 'it has waited for none of them')
+  await blocker.query('select pg_advisory_unlock(1)')
+  await hanging
 })
 
 t.test('shares take turns, and none waits without end', async (t) => {

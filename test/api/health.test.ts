@@ -31,6 +31,24 @@ t.test('they learn how far behind consumers are', async (t) => {
   )
 })
 
+t.test('whoever locks a table keeps nobody waiting who asks how the service is', async (t) => {
+  const client = await startService(t)
+  const { pool, watching } = client.service.runtime.postgres
+  const connection = await pool.connect()
+  await connection.query('begin; lock table parked, audit_findings, deliveries in access exclusive mode')
+  const [readiness, metrics] = await Promise.all([
+    client.health('/readyz'),
+    client.health<string>('/metrics'),
+  ])
+  await connection.query('rollback')
+  connection.release()
+  t.match(readiness, { status: 200, body: { position: {}, alarms_unread: [{ name: 'audit' }] } })
+  t.notHas(readiness.body, { parked: [] })
+  t.match(metrics.body, /^log_position \d+$/m)
+  t.notMatch(metrics.body, /^(parked_events|audit_findings|webhook_deliveries_pending)\b/m)
+  t.match((await watching.query('show statement_timeout')).rows, [{ statement_timeout: '5s' }])
+})
+
 t.test('however many ask at once, what a process stands on is asked once', async (t) => {
   const health = new Health()
   const asked = { pings: 0, facts: 0, gauges: 0 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
 import { newUser } from '../support/identities/sign-in.ts'

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { credentialsOf } from '../../packages/contract/access/callers.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import type { AnyRoute } from '../../packages/contract/routes.ts'
+import type { TSchema } from '../../packages/contract/vocabulary.ts'
+import { routes } from '../../services/families.ts'
 import { lawOver } from '../support/law.ts'
-import { sample } from '../support/samples.ts'
+import { sample, unknownSample } from '../support/samples.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const payouts = '/api/v1/payouts'
@@ -36,8 +38,11 @@ t.test('a fault says what came, what was expected, and what may have been meant'
   for (const [body, param, message] of cases) {
     const answer = await service.post(payouts, body)
     t.match(answer, { status: 400, body: { code: 'IKW-REQ-001', param } }, param)
-    const [fault] = answer.body['errors'] as readonly { message: string }[]
-    t.equal(fault?.message, message)
+    const faults = answer.body['errors'] as readonly { message: string }[]
+    t.strictSame(
+      faults.map((fault) => fault.message),
+      [message],
+    )
   }
 })
 
@@ -90,6 +95,60 @@ t.test('a card token that does not exist fails', async (t) => {
   t.match(await service.post(`/api/v1/payment-intents/${String(body['id'])}/confirm`, { payment_method }), {
     body: { status: 'failed', failure_code: 'card_declined' },
   })
+})
+
+/** Every field of a body, however deep, as a JSON pointer. */
+function pointersOf(schema: TSchema | undefined, above = ''): readonly string[] {
+  const fields = Object.entries((schema?.['properties'] ?? {}) as Record<string, TSchema>)
+  return fields.flatMap(([name, field]) => [`${above}/${name}`, ...pointersOf(field, `${above}/${name}`)])
+}
+
+/** The body of a request in which this field alone is another one than in the example. */
+function changed(body: unknown, [name = '', ...rest]: readonly string[], value: unknown): object {
+  const fields = (body ?? {}) as Record<string, unknown>
+  return { ...fields, [name]: rest.length > 0 ? changed(fields[name], rest, value) : value }
+}
+
+const fieldsLike = (name: RegExp) =>
+  routes.flatMap((route) =>
+    pointersOf(route.body)
+      .filter((pointer) => name.test(pointer))
+      .map((pointer) => ({ route, pointer })),
+  )
+
+t.test('a name is one line with something in it to see, wherever one is given', (t) =>
+  lawOver(t, fieldsLike(/(_|\/|nick)name$|Name$/), async ({ route, pointer }) => {
+    for (const name of ['', '\u200b', 'Awa\nDiop', '\u202eawA'])
+      t.ok((await faultsOf(route, pointer, name)).includes(pointer), `${route.operation} ${pointer} ${name}`)
+  }),
+)
+
+t.test('a currency that nobody pays with is refused, wherever one is given', (t) =>
+  lawOver(t, fieldsLike(/currency(Iso)?$/i), async ({ route, pointer }) => {
+    for (const code of ['ZZZ', 'XXX', 'XAU', 'xts'])
+      t.ok((await faultsOf(route, pointer, code)).includes(pointer), `${route.operation} ${pointer} ${code}`)
+  }),
+)
+
+/** Where the body is not valid with this value of this field. */
+async function faultsOf(route: AnyRoute, pointer: string, value: string): Promise<readonly string[]> {
+  const { path, body } = unknownSample(route)
+  const sent = changed(body, pointer.slice(1).split('/'), value)
+  const answer = await service.call(partsOf(route).method, path, sent)
+  if (answer.body['code'] !== 'IKW-REQ-001') return []
+  return (answer.body['errors'] as readonly { readonly pointer: string }[]).map((one) => one.pointer)
+}
+
+t.test('a bank account has letters and digits', async (t) => {
+  const bank = { type: 'bank', bank_code: 'SN010', account_number: '0012345678', account_name: 'Awa Diop' }
+  await lawOver(t, ['bank_code', 'account_number'], async (field) => {
+    await lawOver(t, ['💸💸💸', '٤٥٦٧٨٩', '-1', ' 1', '12\n34'], async (value) => {
+      const answer = await service.post(payouts, { ...payout, destination: { ...bank, [field]: value } })
+      t.match(answer, { status: 400, body: { param: `/destination/${field}` } }, `${field} ${value}`)
+    })
+  })
+  const iban = { ...bank, account_number: 'SN08 SN01 0015 2000 0485 0000 3035' }
+  t.match(await service.post(payouts, { ...payout, destination: iban }), { status: 201 })
 })
 
 /** Fields of bodies that name what must be there; an external id is the merchant's own. */

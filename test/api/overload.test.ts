@@ -34,7 +34,7 @@ interface Offering {
 
 async function offer(t: Test, { url, sandboxKey }: MerchantClient, offering: Offering): Promise<Offered> {
   const { seconds, connections, perSecond = 0 } = offering
-  const script = new Script(t, './offer-process', [
+  const script = new Script(t, 'offer-process', [
     new URL(url).port,
     sandboxKey,
     ...[seconds, connections, perSecond].map(String),

@@ -30,8 +30,8 @@ async function putUp(whose: MerchantOwner): Promise<string> {
 }
 
 async function add(shelfId: string, title: string): Promise<string> {
-  const asking = { dependencies, owner, params: { shelfId }, body: { title } }
-  return ((await askRow(shelfRows.create, asking)) as { readonly id: string }).id
+  const call = { dependencies, owner, params: { shelfId }, body: { title } }
+  return ((await askRow(shelfRows.create, call)) as { readonly id: string }).id
 }
 
 /** Each row as it is asked for a child, with the parent that its path names. */
@@ -94,9 +94,9 @@ t.test('what a change prepares is not even begun for what is not as the client s
     ...shelfRows.change,
     prepare: () => Promise.resolve({ title: `Renamed ${++prepared}` }),
   } as AnyRoute
-  const asking = { dependencies, owner, params: { shelfId, id }, body: { title: '' } }
-  await t.rejects(askRow(route, { ...asking, ifRevision: 7 }), new Refusal('resource_must_be_as_it_was_seen'))
-  await t.rejects(askRow(route, { ...asking, params: { shelfId, id: shelfId } }), notFound)
+  const call = { dependencies, owner, params: { shelfId, id }, body: { title: '' } }
+  await t.rejects(askRow(route, { ...call, ifRevision: 7 }), new Refusal('resource_must_be_as_it_was_seen'))
+  await t.rejects(askRow(route, { ...call, params: { shelfId, id: shelfId } }), notFound)
   t.equal(prepared, 0)
-  t.match(await askRow(route, { ...asking, ifRevision: 0 }), { title: 'Renamed 1' })
+  t.match(await askRow(route, { ...call, ifRevision: 0 }), { title: 'Renamed 1' })
 })

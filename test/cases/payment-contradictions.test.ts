@@ -75,6 +75,20 @@ async function pay(): Promise<Confirmed> {
   return paid
 }
 
+/** A payment that the provider has taken back, and that is out of the book again. */
+async function takenBack(): Promise<Confirmed> {
+  const before = await available()
+  const paid = await pay()
+  await provider.say(paid.operation, returned)
+  await eventually(
+    () => shown(paid.id),
+    ({ status }) => status === 'failed',
+    patienceMs,
+  )
+  await reachingBalance(before)
+  return paid
+}
+
 for (const [name, denial] of Object.entries({ failed, returned })) {
   t.test(`a payment that succeeded and then has ${name} is taken back`, async (t) => {
     const before = await available()
@@ -94,15 +108,7 @@ for (const [name, denial] of Object.entries({ failed, returned })) {
 }
 
 t.test('an earlier success that comes again after the payment was taken back pays nobody', async (t) => {
-  const before = await available()
-  const { id, operation } = await pay()
-  await provider.say(operation, returned)
-  await eventually(
-    () => shown(id),
-    ({ status }) => status === 'failed',
-    patienceMs,
-  )
-  await reachingBalance(before)
+  const { id, operation } = await takenBack()
   await provider.report(operation, succeeded)
   const intent = async () =>
     created(await readState(service.service.runtime.dependencies.store, paymentIntent, id))
@@ -133,14 +139,7 @@ t.test('taking back waits until the payment is in the book, and for a day at mos
 
 t.test('taking back goes on after a crash in the middle, when the entry is reversed already', async (t) => {
   const before = await available()
-  const { id, operation } = await pay()
-  await provider.say(operation, returned)
-  await eventually(
-    () => shown(id),
-    ({ status }) => status === 'failed',
-    patienceMs,
-  )
-  await reachingBalance(before)
+  const { id } = await takenBack()
   const { dependencies } = service.service.runtime
   const { reads, store } = dependencies
   await reads.reached(await store.head(), 10_000)

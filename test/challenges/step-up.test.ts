@@ -5,7 +5,7 @@ import {
   type ChallengePurpose,
 } from '../../packages/domain/challenges/challenge.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { startServiceWithGoogle } from '../support/identities/google.ts'
 import { ownerSession } from '../support/identities/identity-samples.ts'
 import { lawOver } from '../support/law.ts'

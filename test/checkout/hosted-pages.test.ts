@@ -3,6 +3,7 @@ import t from 'tap'
 import { pictures } from '../../packages/domain/branding/examples.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
 import { accessibilityFaults, picture, scrollsSideways, visitor } from '../support/pages/browser.ts'
+import { answerPayment, byPhone, openSession } from '../support/commerce/checkout.ts'
 import { hostedVisitors, hostedWays } from '../support/pages/hosted-ways.ts'
 import { lawOver } from '../support/law.ts'
 import { bytesOf, faultsInOtherGuises, keyboardFaults, paintCauses } from '../support/pages/page-laws.ts'
@@ -102,6 +103,40 @@ t.test('each page takes the service little work, once it has been asked for', as
     const eachMs = (user + system) / 1_000 / asked
     t.ok(eachMs < processorMostMs, `${name}: ${eachMs.toFixed(1)} ms of a processor`)
   })
+})
+
+t.test('a payer whose number is of another country is asked for that country once', async (t) => {
+  const bill = async () => {
+    const order = { amount: 5_000, currency: 'XOF' }
+    const { body } = await service.post<{ hosted_invoice_url: string }>('/api/v1/merchant/invoices', order)
+    return body.hosted_invoice_url
+  }
+  const page = await visitor(t)
+  await page.goto(await bill())
+  await page.getByText('Is your number from another country?').click()
+  await page.getByRole('link', { name: /Ivoire/ }).click()
+  await page.getByLabel('Orange Money').check()
+  await page.locator('#number').fill('07 00 00 00 42')
+  await page.getByRole('button', { name: /^Pay 5,000\sF\sCFA$/ }).click()
+  await page.getByRole('heading', { name: 'Confirm on your phone' }).waitFor()
+  // A page that waits for its payer loads itself again, and would interrupt.
+  const later = await page.context().newPage()
+  await later.goto(await bill())
+  await later.getByText('+225').waitFor()
+  t.ok(await later.getByLabel('Orange Money').isChecked())
+  t.equal(await later.locator('#number').inputValue(), '07 00 00 00 42')
+})
+
+t.test('a payer who has paid is told to be taken back only where that happens', async (t) => {
+  const { id, url } = await openSession(service, { successUrl: 'https://shop.example/thanks' })
+  const { body } = await service.post(`/api/checkout/${id}/pay`, byPhone(), { key: '' })
+  await answerPayment(service, body['payment_intent'])
+  for (const javaScript of [true, false]) {
+    const page = await visitor(t, { javaScript })
+    await page.goto(url)
+    await page.getByRole('link', { name: /^Back to/ }).waitFor()
+    t.equal(await page.getByText('You are being taken back').isVisible(), javaScript)
+  }
 })
 
 testConservation(() => service)

@@ -165,10 +165,12 @@ t.test('a receipt shows what was paid to whom, and of the number only its end', 
       fee: null,
       payer: { name: 'Awa Koné', email: 'awa@example.com', phone: '0042' },
       operator: 'orange_money',
-      number: /^\d{8}-[0-9A-F]{8}$/,
+      number: /^\d{8}-[0-9A-F]{12}$/,
     },
   })
   t.match(await session(id), { customer: /^cus_/, customer_email: 'awa@example.com' })
+  await service.post(`/api/v1/merchant/payments/${body['payment_intent']}/refund`, { amount: 1_000 })
+  await eventually(receipt, ({ body }) => body['refunded_amount'] === 1_000)
 })
 
 t.test('a session expires when its day is over, and its intent with it', async (t) => {

@@ -227,7 +227,7 @@ t.test('a screen reader says first that nothing was paid, and why', async (t) =>
     { key: '', headers: { ...html, 'content-type': 'application/x-www-form-urlencoded' } },
   )
   t.equal(answer.status, 400)
-  t.match(answer.body, /<title>This is not a number of the country\. .* Pay First merchant<\/title>/)
+  t.match(answer.body, /<title>This number is not complete.* Pay First merchant<\/title>/)
 })
 
 testConservation(() => service)

@@ -102,7 +102,7 @@ t.test('200 at once in two processes that are killed: one holder each, and nothi
   const opened: [name: string, id: string][] = []
   const run = async (own: readonly string[], linesBeforeKill: number) => {
     const parameters = [JSON.stringify(environment), merchant, own.join(','), '100']
-    const script = new Script(t, './claiming-process', parameters)
+    const script = new Script(t, 'claiming-process', parameters)
     for (let lines = 0; lines < linesBeforeKill; lines++) {
       const [word, ...rest] = (await script.line()).split(' ')
       if (word === 'done') break

@@ -128,6 +128,8 @@ t.test('what cannot be is one sentence and exit code 2', async (t) => {
     [/no stream payout-/, ['events', 'show', 'po_0190a1b2000070008000000000000001']],
     [/no read model/, ['projections', 'rebuild', 'nonsense']],
     [/Nothing of payout-1 is parked/, ['parked', 'retry', 'payout-1']],
+    [/--to is not after --from/, ['export', 'journal', '--from', '2026-02-01', '--to', '2026-01-01']],
+    [/--to is not after --from/, ['export', 'journal', '--from', '2026-02-01', '--to', '2026-02-01']],
     [/a day such as/, ['export', 'journal', '--from', '2026-13-01', '--to', '2026-02-01']],
     [/a day such as/, ['export', 'journal', '--from', '2026-02-30', '--to', '2026-03-01']],
     [/a day such as/, ['export', 'journal', '--from', '2026-02-29T24:00:00Z', '--to', '2026-03-01']],

@@ -10,7 +10,7 @@ import type { ClosedMonthView } from '../../packages/domain/periods/resource.ts'
 import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { temporaryDirectory } from '../support/postgres.ts'
+import { temporaryDirectory, ownLocks } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { newUser, signIn } from '../support/identities/sign-in.ts'
 import { member } from '../support/identities/users.ts'
@@ -102,8 +102,8 @@ t.test('months of a merchant are opened and closed by one at a time', async (t) 
   await other.query(`select pg_advisory_lock${lock}`)
   const why = ['--by', 'awa', '--reason', 'An invoice was missing']
   const reopened = ikw(settingsOf(service), 'period', 'reopen', '2026-02', '--sandbox', ...why)
-  const waiting = async () =>
-    (await postgres.pool.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rowCount
+  const text = `select from ${ownLocks} where locktype = 'advisory' and not granted`
+  const waiting = async () => (await postgres.pool.query(text)).rowCount
   await eventually(waiting, (count) => count === 1, 30_000)
   const { status } = await readState(dependencies.store, period, periodId(merchant, false, '2026-02'))
   t.equal(status, 'closed')

@@ -19,7 +19,7 @@ import { payouts } from '../../projections/payouts.ts'
 import { jsonOf, openCommandLine, type CommandLine } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { temporaryDirectory, testDatabase, ownLocks } from '../support/postgres.ts'
 import { root } from '../support/root.ts'
 
 interface Granted {
@@ -97,6 +97,8 @@ const forbidden: Readonly<Record<string, string>> = {
   'a database': 'create database mine',
   'a setting of the server': `alter system set log_statement = 'all'`,
   'space without end': `set temp_file_limit = -1`,
+  'a message in the log of writes': `select pg_logical_emit_message(false, 'mine', repeat('x', 1000))`,
+  'space without end for later': `alter role ${name} reset temp_file_limit`,
   'ending the service': `select pg_terminate_backend(pid) from pg_stat_activity where usename <> current_user`,
 }
 
@@ -128,6 +130,7 @@ t.test('sessions of a login are limited, and its password is kept as a verifier'
     t.equal(await shown('statement_timeout'), '1min')
     t.equal(await shown('default_transaction_read_only'), 'on')
     t.equal(await shown('search_path'), 'finance')
+    t.equal(await shown('temp_file_limit'), '2GB')
   })
   const kept = await pool().query<{ verifier: string }>(
     'select rolpassword as verifier from pg_authid where rolname = $1',
@@ -143,7 +146,7 @@ t.test('a report that is read for hours keeps a rebuild waiting, and nothing els
   await asReader(password, async (client) => {
     await client.query('set idle_in_transaction_session_timeout = 0; begin; select count(*) from payouts')
     await requestNewGeneration(pool(), payouts)
-    const waiting = `select from pg_locks where relation = to_regclass('read.payouts') and not granted`
+    const waiting = `select from ${ownLocks} where relation = to_regclass('read.payouts') and not granted`
     await eventually(
       async () => (await pool().query(waiting)).rowCount,
       (count) => count === 1,
@@ -167,7 +170,7 @@ t.test('a rebuild waits for the upkeep of the old table, and no report waits beh
   // As autovacuum does, which gives way only to those who wait longer than for a view.
   await upkeep.query(`begin; lock table ${table} in share update exclusive mode`)
   await requestNewGeneration(pool(), payouts)
-  const waiting = `select from pg_locks
+  const waiting = `select from ${ownLocks}
     where relation = to_regclass('${table}') and mode = 'ShareUpdateExclusiveLock' and not granted`
   await eventually(
     async () => (await pool().query(waiting)).rowCount,

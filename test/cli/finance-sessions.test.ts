@@ -9,13 +9,13 @@ import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { financeViews } from '../../infra/postgres/finance/finance.ts'
-import { endIdleReaders, grantReader } from '../../infra/postgres/finance/roles.ts'
+import { endOverdueReaders, grantReader } from '../../infra/postgres/finance/roles.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { prepareHome } from '../../infra/postgres/server/home.ts'
 import { readModels } from '../../projections/index.ts'
 import { openLog } from '../../services/composition/observing/log.ts'
-import { watchIdleReaders } from '../../services/projector/overdue-readers.ts'
+import { watchReaders } from '../../services/projector/overdue-readers.ts'
 import { ikw, jsonOf } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
@@ -46,27 +46,55 @@ async function openViews(t: Test) {
   return { ...database, first, second }
 }
 
-t.test('a transaction that a login leaves open is ended, whatever it sets', async (t) => {
-  const { pool, first, second } = await openViews(t)
-  await first.query('set idle_in_transaction_session_timeout = 0; begin; select count(*) from payouts')
-  t.equal(await endIdleReaders(pool, 60_000), 0, 'not at once')
-  // The connection's error comes first.
-  const ended = new Promise<void>((resolve) => first.once('end', resolve))
-  const watch = watchIdleReaders({
-    pool,
-    log: openLog(readConfiguration({ LOG_LEVEL: 'silent' })),
-    everyMs: 20,
-    idleMs: 50,
+const limits = { idleMs: 60_000, transactionMs: 15 * 60_000 }
+
+/** Statements end with the session. */
+async function keepAsking(session: pg.Client): Promise<void> {
+  for (;;) await session.query('select count(*) from payouts')
+}
+
+const overdue = [
+  {
+    what: 'leaves open',
+    limit: { idleMs: 50 },
+    begin: 'set idle_in_transaction_session_timeout = 0; begin; select count(*) from payouts',
+    goOn: async () => undefined,
+  },
+  {
+    what: 'asks for hours by one statement',
+    limit: { transactionMs: 50 },
+    begin: 'set statement_timeout = 0',
+    goOn: (session: pg.Client) => session.query('select count(*), pg_sleep(3600) from payouts'),
+  },
+  {
+    what: 'keeps open by short statements',
+    limit: { transactionMs: 50 },
+    begin: 'begin isolation level repeatable read; select count(*) from payouts',
+    goOn: keepAsking,
+  },
+]
+
+for (const { what, limit, begin, goOn } of overdue) {
+  t.test(`a transaction that a login ${what} is ended, whatever it sets`, async (t) => {
+    const { pool, first, second } = await openViews(t)
+    await first.query(begin)
+    // The connection's error comes first.
+    const ended = new Promise<void>((resolve) => first.once('end', resolve))
+    const going = goOn(first).catch((error: unknown) => error)
+    t.equal(await endOverdueReaders(pool, limits), 0, 'not at once')
+    const log = openLog(readConfiguration({ LOG_LEVEL: 'silent' }))
+    const watch = watchReaders({ pool, log, everyMs: 20, limits: { ...limits, ...limit } })
+    t.teardown(() => watch.close())
+    await ended
+    await going
+    t.ok(await second.query('select count(*) from payouts'), 'who has no transaction open goes on')
+    const { rows } = await pool.query<{ held: number }>(
+      `select count(*)::int as held from pg_stat_activity where usename = $1 and backend_xmin is not null`,
+      [name],
+    )
+    t.equal(rows[0]!.held, 0, 'and holds nothing up')
   })
-  t.teardown(() => watch.close())
-  await ended
-  t.ok(await second.query('select count(*) from payouts'), 'who has no transaction open goes on')
-  const { rows } = await pool.query<{ held: number }>(
-    `select count(*)::int as held from pg_stat_activity where usename = $1 and backend_xmin is not null`,
-    [name],
-  )
-  t.equal(rows[0]!.held, 0, 'and holds nothing up')
-})
+}
 
 /** Why it may stay allowed stands in docs/finance.md. */
 const allowed: Readonly<Record<string, string>> = {

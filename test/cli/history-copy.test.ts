@@ -59,7 +59,7 @@ t.test('a copy that is killed goes on where it was, and doubles nothing', async 
   await fill(store, { streams: 500, rounds: 10 })
   const settings = { ...key, PATH: process.env['PATH'], DATA_DIR: temporaryDirectory(t) }
   const places = ['--from', url, '--to', target.url, '--from-postgres', url]
-  const program = [...nodeArguments('../../services/cli/main'), 'events', 'copy', ...places]
+  const program = [...nodeArguments('services/cli/main'), 'events', 'copy', ...places]
   for (const many of [2_000, 5_000]) {
     const child = spawn(process.execPath, program, { env: settings, stdio: 'ignore' })
     const ended = once(child, 'exit')

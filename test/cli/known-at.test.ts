@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { makeHistory } from '../support/verifying/history.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const behindMs = Date.now() - Date.parse('2026-01-15T12:00:00.000Z')
 const clock = () => new Date(Date.now() - behindMs)
@@ -17,6 +17,21 @@ function digests(directory: string): Readonly<Record<string, string>> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
   const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
   return Object.fromEntries(files.map(({ parentPath, name }) => [name, digest(join(parentPath, name))]))
+}
+
+const zone = 'Africa/Douala'
+
+async function bePaidByCard(service: TestService, currency: 'XAF'): Promise<void> {
+  const asked = { amount: 5_000, currency, transaction_country: 'SN' }
+  const { body } = await service.post('/api/v1/payment-intents', asked)
+  const payment = `/api/v1/payment-intents/${String(body['id'])}`
+  await service.post(`${payment}/confirm`, {
+    payment_method: { type: 'card', card: { token: 'tok_visa' } },
+  })
+  await eventually(
+    () => service.get(payment),
+    (answer) => answer.body['status'] === 'succeeded',
+  )
 }
 
 t.test('an export of what was known at a time is the one that was made then', async (t) => {
@@ -44,6 +59,11 @@ t.test('an export of what was known at a time is the one that was made then', as
     (now) => now > known,
   )
   t.equal((await service.post('/api/v1/payouts', payoutOrder)).status, 201)
+  // A book that nobody had begun, and a month that nobody had closed, by days of another country.
+  await bePaidByCard(service, 'XAF')
+  const closing = ['period', 'close', '2026-01', '--sandbox', '--time-zone', zone]
+  const closed = await ikw(settingsOf(service), ...closing)
+  t.equal(closed.code, 0, closed.stderr)
   await lawOver(t, kinds, async (what) => {
     t.strictSame(await exported(what, '--known-at', known.toISOString()), before.get(what), what)
     t.notSame(await exported(what), before.get(what), `${what} has more by now`)

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { RevisionCache } from '../../infra/event-store/embedded/revision-cache.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
@@ -137,56 +136,6 @@ t.test('when the connection is cut under load, then repeats give one copy of eac
   t.equal(follower.events.length, 4_000)
   for (const { stream, events } of streams) t.same(ids(await store.readStream(stream, 0)), ids(events))
 })
-
-t.test(
-  'a failover to a standby that lags ends a process, and nothing is done about what is gone',
-  async (t) => {
-    const { url, pool } = await testDatabase(t)
-    const lost: Error[] = []
-    const store = await openEmbeddedStore({ url, onLogWentBack: (error) => lost.push(error) })
-    t.teardown(() => store.close())
-    const category = newCategory()
-    const follower = new Follower(store, { after: 0, batchSize: 100 })
-    const stream = newStream(category)
-    await store.append(stream, noStream, newEvents(10))
-    await follower.received(10)
-    // What the standby has not got yet, and others write in its place.
-    await pool.query('delete from events where position > 5')
-    const other = await openEmbeddedStore({ url })
-    t.teardown(() => other.close())
-    await other.append(newStream(category), noStream, newEvents(8))
-    await disconnectAll(pool)
-    await eventually(
-      async () => lost.length,
-      (count) => count > 0,
-    )
-    t.match(lost[0], { name: 'LogWentBackError', message: /the event at position 10 any more/ })
-    await t.rejects(store.append(stream, 9, newEvents(1)), { name: 'StoreOverloadedError' })
-    await t.rejects(store.readStream(stream, 0), { name: 'LogWentBackError' })
-    await follower.close()
-    t.equal(follower.events.length, 10, 'what took the place of events that are gone is not handed over')
-  },
-)
-
-t.test('a failover to a standby that has everything goes on where it was', async (t) => {
-  const { pool, store } = await openStore(t)
-  const category = newCategory()
-  const follower = new Follower(store, { after: 0, batchSize: 100 })
-  const stream = newStream(category)
-  await store.append(stream, noStream, newEvents(10))
-  await follower.received(10)
-  await disconnectAll(pool)
-  await appendOneByOne(store, newStream(category), newEvents(3))
-  await follower.received(13)
-  await follower.close()
-  t.same(ids(follower.events), ids(await store.readAll(0, 100)))
-})
-
-/** All that others have open, as when their server is gone. */
-function disconnectAll(pool: pg.Pool): Promise<unknown> {
-  return pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`)
-}
 
 t.test('when the answer to an append is lost, then a repeat finds what was written', async (t) => {
   const { url } = await testDatabase(t)

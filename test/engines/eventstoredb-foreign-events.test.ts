@@ -96,8 +96,10 @@ function foreign(): readonly (readonly [string, ProposedRecord])[] {
   return [...strange, ...nearly]
 }
 
-t.test('events of others are passed over in whatever shape, and each is counted once', async (t) => {
-  const { peer, store } = await peerAndStore(t, { categories: [category] })
+t.test('events of others in any shape are passed over, counted once and logged once a stream', async (t) => {
+  const logged: string[] = []
+  const log = { warn: ({ stream }: Readonly<Record<string, unknown>>) => void logged.push(String(stream)) }
+  const { peer, store } = await peerAndStore(t, { categories: [category], log })
   const followers = [1, 2].map(() => new Follower(store, { after: 0, batchSize: 10, categories: [category] }))
   const ours: NewEvent[] = []
   const write = async () => {
@@ -107,16 +109,22 @@ t.test('events of others are passed over in whatever shape, and each is counted 
   }
   await write()
   const strangers = foreign()
+  const disturbed: string[] = []
   for (const [, event] of strangers) {
-    peer.log.append(newStream(category), noStream, [event])
+    const stream = newStream(category)
+    peer.log.append(stream, noStream, [event])
+    disturbed.push(stream)
     await write()
   }
+  peer.log.append(disturbed[0]!, 0, [{ ...strangers[0]![1], id: randomUUID() }])
+  await write()
   await Promise.all(followers.map((follower) => follower.received(ours.length)))
   await Promise.all(followers.map((follower) => follower.close()))
   await store.head()
   for (const { events } of followers) t.same(ids(events), ids(ours))
   t.same(ids(await store.readAll(0, 1_000)), ids(ours))
-  t.equal(store.counts().eventsPassedOver, strangers.length)
+  t.equal(store.counts().eventsPassedOver, strangers.length + 1)
+  t.same(logged.toSorted(), disturbed.toSorted())
   await lawOver(t, strangers, async ([name, event]) => {
     const { stream } = peer.log.records.find(({ id }) => id === event.id)!
     t.same(await store.readStream(stream, 0), [], name)

@@ -26,7 +26,7 @@ const burstCategory = 'payout'
 
 /** A server as a process of its own, as every server is. */
 async function serve(t: Test) {
-  const [file, ...before] = nodeArguments('eventstoredb-peer/serve').toReversed()
+  const [file, ...before] = nodeArguments('test/support/eventstoredb-peer/serve').toReversed()
   const server = fork(file!, [], {
     execArgv: before.toReversed(),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

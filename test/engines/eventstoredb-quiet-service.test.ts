@@ -17,7 +17,7 @@ const ofOthers = 100_000
 const searchedMost = 20_000
 
 t.test(
-  'on a busy server a quiet house does not search what others have written again and again',
+  'on a busy server a quiet service does not search what others have written again and again',
   async (t) => {
     const category = newCategory()
     const { peer, store } = await peerAndStore(t, { categories: [category] })

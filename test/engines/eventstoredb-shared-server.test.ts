@@ -33,7 +33,7 @@ function write(stream: string, event: ProposedRecord): void {
 }
 
 /** A merchant with a service and a database of its own on the one server. */
-async function house(t: Test, prefix: string) {
+async function openLedger(t: Test, prefix: string) {
   const { url } = await testDatabase(t)
   const merchant = new MovingMerchant(t)
   const places = { POSTGRES_URL: url, EVENTSTORE_URL: peer.url, EVENTSTORE_PREFIX: prefix }
@@ -44,7 +44,7 @@ async function house(t: Test, prefix: string) {
 t.test('what other programs write to the same server is nobody’s business', async (t) => {
   write('greetings-1', greeting)
   write('greetings-2', noise)
-  const { merchant, run } = await house(t, '')
+  const { merchant, run } = await openLedger(t, '')
   const payout = await merchant.requestPayout()
   write('greetings-1', greeting)
   write('greetings-2', noise)
@@ -55,8 +55,8 @@ t.test('what other programs write to the same server is nobody’s business', as
   for (const command of ['verify', 'replay']) t.match(await run('ledger', command), { code: 0 }, command)
 })
 
-t.test('two houses with prefixes of their own see nothing of each other', async (t) => {
-  const [first, second] = [await house(t, 'first_'), await house(t, 'second_')]
+t.test('two services see nothing of each other, even if one’s prefix begins with the other’s', async (t) => {
+  const [first, second] = [await openLedger(t, 'a'), await openLedger(t, 'ab')]
   for (const { merchant } of [first, second]) {
     await merchant.endPayout(await merchant.requestPayout(), 'paid')
     await merchant.settled()
@@ -69,7 +69,7 @@ t.test('two houses with prefixes of their own see nothing of each other', async 
   t.ok(ids.every(({ size }) => size > 0))
   t.equal(common(ids[0]!, ids[1]!), 0)
   const histories = peer.log.records.filter(({ type }) => type === 'HistoryBegun').map(({ stream }) => stream)
-  t.ok(histories.includes('first_history-of-this-log') && histories.includes('second_history-of-this-log'))
+  t.ok(histories.includes('ahistory-of-this-log') && histories.includes('abhistory-of-this-log'))
   for (const { run } of [first, second]) t.match(await run('ledger', 'verify'), { code: 0 })
 })
 
@@ -78,7 +78,7 @@ function common(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
 }
 
 t.test('an event of others in one of our categories is passed over, counted and named', async (t) => {
-  const { merchant, run } = await house(t, 'third_')
+  const { merchant, run } = await openLedger(t, 'third_')
   const stream = `third_payout-${randomUUID()}`
   write(stream, greeting)
   write(stream, noise)
@@ -91,6 +91,8 @@ t.test('an event of others in one of our categories is passed over, counted and 
     async () => merchant.service.runtime.dependencies.store.counts().eventsPassedOver,
     (count) => count >= 4,
   )
+  const metrics = await fetch(`http://127.0.0.1:${merchant.service.healthPort}/metrics`)
+  t.match(await metrics.text(), /^event_store_events_passed_over_total 4$/m)
   for (const command of ['verify', 'replay']) {
     const { code, stdout } = await run('ledger', command)
     t.equal(code, 1, command)

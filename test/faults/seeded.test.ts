@@ -25,9 +25,9 @@ const bugs: Readonly<Record<string, SeededBug>> = {
 }
 
 const files = {
-  relay: '../faults/seeded/checkpoint-first',
-  api: '../faults/seeded/new-event-ids',
-  projector: '../faults/seeded/unfenced-projector',
+  relay: 'test/faults/seeded/checkpoint-first',
+  api: 'test/faults/seeded/new-event-ids',
+  projector: 'test/faults/seeded/unfenced-projector',
 }
 
 /** What is lost never comes, so nobody waits for it for long. */

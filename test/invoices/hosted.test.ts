@@ -174,6 +174,38 @@ t.test('a paid invoice has a receipt, which is the same bytes every time', async
   t.equal((await printed(`${path}/receipt.pdf?lang=fr`)).bytes, first.bytes)
 })
 
+t.test('whoever was shown less than what is left pays nothing, and is shown it', async (t) => {
+  const { path } = await page()
+  const answer = await press(path, { ...byPhone, AtMost: '4999' })
+  t.equal(answer.status, 409)
+  t.match(answer.text, /Le montant a pu changer[^]*name="AtMost" value="5000"/)
+  t.match((await json(path)).body, { payment_status: 'unpaid', payment: null })
+})
+
+t.test('a receipt says what of it was paid back', async (t) => {
+  const { id, path } = await page()
+  await press(path, byPhone)
+  const { body } = await service.get(`/api/v1/billing/invoices/${id}`)
+  await answerPayment(service, body['payment_intent'])
+  const payment = `/api/v1/merchant/payments/${body['payment_intent']}`
+  t.equal((await service.post(`${payment}/refund`, { amount: 1_500 })).status, 201)
+  const { text } = await eventually(
+    () => inBrowser(`${path}?lang=fr`),
+    ({ text }) => text.includes('Remboursé'),
+  )
+  t.match(text, /Remboursé<\/dt>\s*<dd>1\s500\sF\sCFA/)
+})
+
+t.test('invoices that are paid in the same minute have receipts of their own numbers', async (t) => {
+  const numbers = []
+  for (let count = 0; count < 2; count++) {
+    const { id, path } = await page()
+    await patch(id, 'paid')
+    numbers.push(((await json(path)).body['receipt'] as { number: string }).number)
+  }
+  t.not(numbers[0], numbers[1])
+})
+
 t.test('what was paid in another way says so on its receipt', async (t) => {
   const customer = await createCustomer(service)
   await topUp(service, { customer, amount: 2_000 })

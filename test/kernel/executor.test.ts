@@ -59,6 +59,22 @@ t.test('what must be new is refused when this process or another one has written
   t.equal(log.events.length, 1)
 })
 
+t.test('a stream that is probably new is read only where that was wrong', async (t) => {
+  const { store, process } = openLog()
+  const read = store.readStream.bind(store)
+  let reads = 0
+  store.readStream = (...part) => {
+    reads++
+    return read(...part)
+  }
+  const [one, other] = [process(), process()]
+  const asNew = { ...envelope, isNew: true }
+  t.equal((await one.send(book, id, topUp('first', 100), asNew)).revision, 0)
+  t.equal(reads, 0)
+  t.equal((await other.send(book, id, topUp('first', 100), asNew)).appended, 0, 'a repeat')
+  t.ok(reads > 0)
+})
+
 t.test('a process that begins with a snapshot knows what had ended before it', async (t) => {
   const { process, snapshots } = openLog()
   const before = process()

@@ -11,7 +11,7 @@ import { magicCardTokens, magicNumbers } from '../../packages/contract/payments/
 import { webhookTypes } from '../../packages/domain/index.ts'
 import { mountDocs } from '../../services/api/docs/docs.ts'
 import { takeInOrder, verifyByOpenssl, verifyInNode } from '../../services/api/docs/webhooks.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { signatureHeaders, signingKey } from '../../services/webhooks/signature.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'

@@ -68,3 +68,17 @@ function unsureLoops(file: string): readonly string[] {
 t.test('a test that asserts something of each row of a list fails when there is none', async (t) => {
   await lawOver(t, files, (file) => t.strictSame(unsureLoops(file), [], `use lawOver in ${file}`))
 })
+
+t.test('a law over nothing fails, and one over something does not', async (t) => {
+  const failures: unknown[] = []
+  const fail = (...why: readonly unknown[]) => {
+    failures.push(...why)
+    return false
+  }
+  const judged: string[] = []
+  const judge = (row: string) => judged.push(row)
+  await lawOver({ fail }, ['one', 'two'], judge)
+  t.strictSame([judged, failures], [['one', 'two'], []])
+  await lawOver({ fail }, [], judge)
+  t.strictSame(failures, ['the law is over nothing'])
+})

@@ -15,7 +15,7 @@ import { refusals, type RefusalName } from '../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
 import { idPrefixes, publicSources, webhookTypes } from '../../packages/domain/index.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { lawOver } from '../support/law.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { schemaFaults } from '../support/schemas/schema-faults.ts'
@@ -200,7 +200,9 @@ t.test('every enumeration, union and object has a name that a generator can take
   const nameless: string[] = []
   const visit = (value: unknown, at: string): void => {
     if (typeof value !== 'object' || value === null) return
-    if (isType(value as TSchema)) nameless.push(at)
+    const { type } = value as { readonly type?: unknown }
+    const isUnion = Array.isArray(type) && type.includes('object')
+    if (isUnion || isType(value as TSchema)) nameless.push(at)
     for (const [key, inner] of Object.entries(value)) {
       if (key !== 'example' && key !== 'examples') visit(inner, `${at}/${key}`)
     }
@@ -213,6 +215,16 @@ t.test('every enumeration, union and object has a name that a generator can take
   visit(document.paths, 'paths')
   visit(document.webhooks, 'webhooks')
   t.strictSame(nameless, [])
+  const numbered = Object.keys(schemas!).filter((name) => /\d/.test(name))
+  t.strictSame(numbered, [], 'a name says what it is')
+})
+
+t.test('a currency is in lower case in invoices, refunds and the data of webhooks alone', async (t) => {
+  const { schemas } = document.components as Record<string, Schemas>
+  const lower = Object.entries(schemas!).flatMap(([name, { properties = {} }]) =>
+    JSON.stringify(properties).includes('/LowerCurrencyCode"') ? [name] : [],
+  )
+  await lawOver(t, lower, (name) => t.match(name, /Invoice|^Refund$|InWebhook/))
 })
 
 t.test('an operation takes the credentials that its row takes', async (t) => {

@@ -3,7 +3,7 @@ import { listQuery } from '../../packages/contract/lists/query.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import type { TSchema } from '../../packages/contract/vocabulary.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { lawOver } from '../support/law.ts'
 import { unknownSample } from '../support/samples.ts'
 import { startServiceWithGoogle } from '../support/identities/google.ts'
@@ -134,6 +134,7 @@ t.test('what is in no table is refused by name', async (t) => {
   const cases = [
     ['/api/v1/payment-intents', { ...intent, payer_country: 'ZZ' }, '/payer_country'],
     ['/api/v1/payment-intents', { ...intent, rail_country: 'XX' }, '/rail_country'],
+    ['/api/v1/fees/quote', { amount: 5_000, currency: 'XOF', country: 'ZZ' }, '/country'],
     [
       '/api/test/payouts/callback',
       { payout_id: 'po_', status: 'failed', failure_code: 'nope' },
@@ -145,6 +146,11 @@ t.test('what is in no table is refused by name', async (t) => {
     const pointers = (problem['errors'] as { pointer: string }[]).map((one) => one.pointer)
     t.match([status, pointers.includes(pointer)], [400, true], pointer)
   }
+  const currencies = parameters.filter(({ name }) => /currency$/i.test(name))
+  await lawOver(t, currencies, async (parameter) => {
+    const expected = { status: 400, body: { param: `query:/${parameter.name}` } }
+    t.match(await ask(parameter, 'ZZZ'), expected, parameter.route.operation)
+  })
   const endpoint = { url: 'https://example.com:0/', enabled_events: ['payout.failed'] }
   t.equal((await service.post('/api/v1/webhook-endpoints', endpoint)).status, 400)
 })

@@ -6,13 +6,12 @@ import { deciders, families, idPrefixes, scopes, webhookTypes } from '../../pack
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { readModels } from '../../projections/index.ts'
 import { scopesOfRole } from '../../packages/contract/access/roles.ts'
-import { routes } from '../../services/api/routes/index.ts'
-import { processes } from '../../services/processes/families.ts'
+import { processes, routes } from '../../services/families.ts'
 import { lawOver } from '../support/law.ts'
 import { compiled, root } from '../support/root.ts'
 
-// A family is registered once per layer. What follows from the registers needs no place of its own; what was
-// forgotten in one is named here.
+// A family is registered in three places: the domain, the read models, the services. What follows from these
+// needs no place of its own; what was forgotten in one is named here.
 
 const domain = 'packages/domain'
 const folders = readdirSync(join(root, domain), { withFileTypes: true })
@@ -28,7 +27,9 @@ interface Exported {
 /** Everything that the files of a folder export. */
 async function exportsOf(folder: string): Promise<readonly Exported[]> {
   // `serve.ts` starts its service when it is imported.
-  const files = readdirSync(join(root, folder)).filter((file) => file.endsWith('.ts') && file !== 'serve.ts')
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && file !== 'serve.ts',
+  )
   const all = files.map(async (file) => {
     const path = join(compiled, folder, file.replace(/\.ts$/, '.js'))
     const found = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>
@@ -48,7 +49,11 @@ const isRows = (value: unknown): value is readonly AnyRoute[] =>
   Array.isArray(value) && value.length > 0 && value.every((row) => isRecord(row) && 'operation' in row)
 const isPolicy = (value: unknown) =>
   isRecord(value) && typeof value['name'] === 'string' && isRecord(value['on'])
-const isProcess = ({ name, value }: Exported) => /Process$/.test(name) && isRecord(value)
+const partsOfProcess = ['reactions', 'timers', 'callbacks']
+const isProcess = ({ value }: Exported) =>
+  isRecord(value) &&
+  Object.keys(value).length > 0 &&
+  Object.keys(value).every((part) => partsOfProcess.includes(part))
 
 t.test('every family of the domain is in the list', async (t) => {
   const listed = families.map(({ name }) => name)
@@ -101,7 +106,7 @@ t.test('every endpoint is in the table', async (t) => {
     isRows(value) ? value.map((row) => ({ row, ...place })) : [],
   )
   await lawOver(t, found, ({ row, file, name }) =>
-    t.ok(routes.includes(row), `add ${name} of ${file} to ${folder}/index.ts`),
+    t.ok(routes.includes(row), `add ${name} of ${file} to services/families.ts`),
   )
   await lawOver(t, routes, ({ operation, section }) => t.ok(section, `${operation} stands in a section`))
 })
@@ -109,7 +114,7 @@ t.test('every endpoint is in the table', async (t) => {
 t.test('every process is in the list', async (t) => {
   const found = (await exportsOf('services/processes')).filter(isProcess)
   await lawOver(t, found, ({ file, name, value }) =>
-    t.ok(processes.includes(value as never), `add ${name} of ${file} to services/processes/families.ts`),
+    t.ok(processes.includes(value as never), `add ${name} of ${file} to services/families.ts`),
   )
 })
 
@@ -249,7 +254,7 @@ function linesOf(family: string, one: string): number {
     (name) => `${domain}/${family}/${name}`,
   )
   const files = [...own, `projections/${family}.ts`, `services/api/routes/${family}.ts`]
-  const registers = [`${domain}/index.ts`, 'projections/index.ts', 'services/api/routes/index.ts']
+  const registers = [`${domain}/index.ts`, 'projections/index.ts', 'services/families.ts']
   const linesIn = (file: string) => readFileSync(join(root, file), 'utf8').trimEnd().split('\n')
   const registering = registers.flatMap(linesIn).filter((line) => new RegExp(`\\b${one}`).test(line))
   return files.flatMap(linesIn).length + registering.length

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { processes } from '../../services/processes/families.ts'
+import { processes } from '../../services/families.ts'
 import { lawOver } from '../support/law.ts'
 import { root } from '../support/root.ts'
 

@@ -1,14 +1,12 @@
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
-import { routes } from '../../services/api/routes/index.ts'
-import { FaultyProxy } from '../faults/proxy.ts'
+import { routes } from '../../services/families.ts'
 import { eventually } from '../support/eventually.ts'
 import { notReady } from '../support/eventstoredb-peer/failures.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { startServiceWithGoogle } from '../support/identities/google.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { postgresBehindProxy } from '../support/network/postgres-behind-proxy.ts'
 import { sample, type Sample } from '../support/samples.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -68,7 +66,7 @@ for (const [engine, open] of Object.entries(engines)) {
     await goAway()
     const send = async ({ route, path, body, key }: Request) => {
       const { method } = partsOf(route)
-      const headers = { 'idempotency-key': `${route.operation} of ${engine}` }
+      const headers = { 'idempotency-key': encodeURIComponent(`${route.operation} of ${engine}`) }
       return {
         operation: route.operation,
         ...(await service.call(method.toUpperCase(), path, body, { ...(key && { key }), headers })),
@@ -80,6 +78,7 @@ for (const [engine, open] of Object.entries(engines)) {
       answers.some(({ status }) => status === 503),
       'it was away',
     )
+    t.notMatch(JSON.stringify(answers), 'Idempotency-Key must', 'none was refused before it asked for it')
     for (const { operation, status, headers, body } of answers) {
       const isAnswered = status < 500 || status === 503 || status === 504
       t.ok(isAnswered, `${operation}: ${status} ${JSON.stringify(body).slice(0, 300)}`)
@@ -97,21 +96,4 @@ async function eventStoreDb(t: Test): Promise<EventStoreDbPeer> {
   const peer = await EventStoreDbPeer.start()
   t.teardown(() => peer.stop())
   return peer
-}
-
-async function postgresBehindProxy(t: Test) {
-  const direct = new URL((await testDatabase(t)).url)
-  const { searchParams } = direct
-  const name = `.s.PGSQL.${searchParams.get('port') ?? '5432'}`
-  const directory = temporaryDirectory(t)
-  const proxy = await FaultyProxy.listen(t, { path: join(directory, name) })
-  const server = { path: join(searchParams.get('host')!, name) }
-  proxy.lead(server)
-  const through = new URL(direct)
-  through.searchParams.set('host', directory)
-  const gone = () => {
-    proxy.lead({ path: join(directory, 'nobody') })
-    proxy.cutAll()
-  }
-  return { url: through.href, gone, back: () => proxy.lead(server) }
 }

@@ -18,7 +18,7 @@ interface Line {
 
 async function linesOf(environment: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [...nodeArguments('./log-process')], {
+  const child = spawn(process.execPath, [...nodeArguments('test/support/processes/log-process')], {
     env: { PATH, LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

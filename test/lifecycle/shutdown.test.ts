@@ -17,11 +17,11 @@ const clients = 16
 type Dependencies = Readonly<Record<string, { readonly status: string }>>
 
 /** How an exchange ended: answered, answered as the last one of its connection, or not taken any more. */
-type Exchange = 'answered' | 'closing' | 'not taken' | 'not connected'
+type CallOutcome = 'answered' | 'closing' | 'not taken' | 'not connected'
 
 /** One client with one connection that it keeps, as merchants' servers do. */
 class KeepingClient {
-  readonly exchanges: Exchange[] = []
+  readonly outcomes: CallOutcome[] = []
   readonly statuses = new Set<number>()
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #client: MerchantClient
@@ -32,11 +32,11 @@ class KeepingClient {
 
   /** Sends one request after the other until nobody listens any more. */
   async work(): Promise<void> {
-    while (this.exchanges.at(-1) !== 'not connected') this.exchanges.push(await this.#exchange())
+    while (this.outcomes.at(-1) !== 'not connected') this.outcomes.push(await this.#exchange())
     this.#agent.destroy()
   }
 
-  async #exchange(): Promise<Exchange> {
+  async #exchange(): Promise<CallOutcome> {
     const headers = {
       authorization: `Bearer ${this.#client.sandboxKey}`,
       'ikw-environment': 'sandbox',
@@ -68,7 +68,7 @@ t.test(
     const keeping = Array.from({ length: clients }, () => new KeepingClient(client))
     const work = Promise.all(keeping.map((one) => one.work()))
     await eventually(
-      async () => keeping.reduce((sum, { exchanges }) => sum + exchanges.length, 0),
+      async () => keeping.reduce((sum, { outcomes }) => sum + outcomes.length, 0),
       (count) => count > 200,
     )
     const ending = await service.end('SIGTERM')
@@ -83,12 +83,12 @@ t.test(
       `select count(*) as count from events where type = 'PaymentIntentCreated'`,
     )
     await close()
-    const answered = keeping.flatMap(({ exchanges }) =>
-      exchanges.filter((one) => one === 'answered' || one === 'closing'),
+    const answered = keeping.flatMap(({ outcomes }) =>
+      outcomes.filter((one) => one === 'answered' || one === 'closing'),
     )
     t.equal(rows[0]!.count, answered.length, 'what was done was answered')
     t.ok(
-      keeping.some(({ exchanges }) => exchanges.includes('closing')),
+      keeping.some(({ outcomes }) => outcomes.includes('closing')),
       'who keeps a connection is told that it ends',
     )
   },

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
+import { openingTogether, type Opening } from '../../services/composition/opening-together.ts'
 import { testCertificate } from '../support/network/certificate.ts'
 import { closedPort } from '../support/network/closed-port.ts'
 import { eventually } from '../support/eventually.ts'
@@ -11,6 +12,7 @@ import { notReady } from '../support/eventstoredb-peer/failures.ts'
 import { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { lawOver } from '../support/law.ts'
+import { postgresBehindProxy } from '../support/network/postgres-behind-proxy.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
 
@@ -169,6 +171,26 @@ t.test('engines that are away are waited for together', async (t) => {
   )
 })
 
+const isAway = Object.assign(new Error('An engine cannot be reached'), { code: 'ECONNREFUSED' })
+const forever = () => new Promise<never>(() => undefined)
+const hanging: Readonly<Record<string, (opening: Opening) => Promise<unknown>>> = {
+  'what is done with another one': ({ repeat }) => repeat(forever),
+  'what is done again with another one, which was away': ({ repeat }) => {
+    let times = 0
+    return repeat(() => (times++ === 0 ? Promise.reject(isAway) : forever()))
+  },
+  'another one, which does not close': ({ open }) => open(async () => ({ close: forever })),
+}
+
+for (const [what, begin] of Object.entries(hanging)) {
+  t.test(`an engine that is too late ends the start, though ${what} hangs`, async (t) => {
+    const start = openingTogether(1, (opening) =>
+      Promise.all([begin(opening), opening.open(() => Promise.reject(isAway))]),
+    )
+    await t.rejects(start, /An engine (cannot be reached|that was up is away again)/)
+  })
+}
+
 const late: Readonly<Record<string, (peer: EventStoreDbPeer) => Promise<() => Promise<void> | void>>> = {
   'is not there yet': async ({ line }) => {
     await line.close()
@@ -203,3 +225,27 @@ for (const [what, begin] of Object.entries(late)) {
     t.match(started.errors, says, 'which is said once')
   })
 }
+
+t.test('an event store that goes away again while a database is waited for is waited for too', async (t) => {
+  const peer = await EventStoreDbPeer.start()
+  t.teardown(() => peer.stop())
+  const { url, gone, back } = await postgresBehindProxy(t)
+  gone()
+  const places = { POSTGRES_URL: url, EVENTSTORE_URL: peer.url, DATA_DIR: temporaryDirectory(t) }
+  const settings = { LOG_LEVEL: 'silent', PORT: '0', START_WAIT_SECONDS: '300' }
+  const started = new ServiceApart(t, 'projector', { ...places, ...settings })
+  // The append that looks for the right to write is the last thing of its opening.
+  await peer.until(({ appends }) => appends > 0)
+  peer.failCalls(notReady)
+  back()
+  const says = /^An engine that was up is away again: [^\n]+Server Is Not Ready; waiting up to 300 s for it$/m
+  const told = eventually(
+    async () => started.errors,
+    (errors) => says.test(errors),
+  )
+  // Who has ended never says it.
+  await Promise.race([told, started.port()])
+  peer.recover()
+  await started.port()
+  t.match(started.errors, says)
+})

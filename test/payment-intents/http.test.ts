@@ -58,7 +58,7 @@ t.test('what cannot be paid is refused', async (t) => {
     body: {
       code: 'IKW-TRANSFER-001',
       param: '/amount',
-      detail: /orange_money in GN moves 1000 to 20000000 GNF; the amount is 999/,
+      detail: /orange_money in GN moves 1,000 to 20,000,000 GNF; the amount is 999/,
     },
   })
   t.match(await payments.post(intentsPath, { ...order, customer: `cus_${'0'.repeat(32)}` }), {

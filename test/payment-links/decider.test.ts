@@ -41,6 +41,7 @@ const used = (cause: number, isUsedUp = false): Happening => {
 const returned = (cause: number, expiresAt: string | null): Happening => {
   return { type: 'PaymentLinkUseReturned', data: { session: awa, cause, expiresAt } }
 }
+const deactivated: Happening = { type: 'PaymentLinkDeactivated', data: {} }
 const because = (position: number) => ({ cause: { policy: 'payment_link_use', position } })
 
 scenarios(paymentLink, {
@@ -73,6 +74,11 @@ scenarios(paymentLink, {
     when: { type: 'ReserveLink', data: { session: awa, paymentIntent: paymentOfAwa, instead: null } },
     then: 'payment_link_must_not_be_in_use',
   },
+  'an earlier try of the same session, which comes late, does not take it from the newest one': {
+    given: [forOne, reservedByAwa],
+    when: { type: 'ReserveLink', data: { session: awa, paymentIntent: paymentOfBen, instead: null } },
+    then: 'payment_link_must_not_be_in_use',
+  },
   'a link for one payment is used up by it': {
     given: [forOne, reservedByAwa],
     when: { type: 'UseLink', data: { session: awa } },
@@ -89,6 +95,17 @@ scenarios(paymentLink, {
     when: { type: 'ReturnUse', data: { session: awa } },
     then: [returned(9, terms.expiresAt)],
     context: because(9),
+  },
+  'a link that was closed while somebody paid by it stays closed when the money is taken back': {
+    given: [forOne, reservedByAwa, deactivated, used(7, true)],
+    when: { type: 'ReturnUse', data: { session: awa } },
+    then: [returned(9, null)],
+    context: because(9),
+  },
+  'a link that was paid is closed for the case that the money is taken back': {
+    given: [forOne, reservedByAwa, used(7, true)],
+    when: { type: 'DeactivateLink', data: {} },
+    then: [deactivated],
   },
   'what was taken back does not count, and closes or opens nothing else': {
     given: [created, used(7)],
@@ -120,7 +137,7 @@ scenarios(paymentLink, {
     context: because(7),
   },
   'who was paying when a link was closed still counts': {
-    given: [created, { type: 'PaymentLinkDeactivated', data: {} }],
+    given: [created, deactivated],
     when: { type: 'UseLink', data: { session: awa } },
     then: [used(9)],
     context: because(9),
@@ -128,7 +145,7 @@ scenarios(paymentLink, {
   'a link is closed': {
     given: [created],
     when: { type: 'DeactivateLink', data: {} },
-    then: [{ type: 'PaymentLinkDeactivated', data: {} }],
+    then: [deactivated],
   },
   'a link expires in time': {
     given: [created],

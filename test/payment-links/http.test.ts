@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { anyIdentity } from '../../packages/contract/identity.ts'
+import type { Request } from '../../packages/contract/routes.ts'
+import { paymentLink } from '../../packages/domain/payment-links/payment-link.ts'
+import { reserveLink } from '../../services/api/actions/hosted/checkout-links.ts'
 import { answerPayment, byPhone, waiting } from '../support/commerce/checkout.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
@@ -35,7 +40,38 @@ const pay = (session: string, body: unknown = byPhone()) =>
   service.post(`/api/checkout/${session}/pay`, body, { key: '' })
 const shown = async ({ id }: Link) => (await service.get(`/api/v1/payment_links/${id}`)).body
 
+const idIn = (id: string) => anyIdentity(id)!
+
+async function createIntent(): Promise<string> {
+  const wanted = { amount: 5_000, currency: 'XOF', transaction_country: 'CI' }
+  return String((await service.post('/api/v1/payment-intents', wanted)).body['id'])
+}
+
 const lamp = { amount: 5_000, currency: 'XOF', country: 'CI', description: 'Solar lamp' }
+
+t.test('a late try with a payment that has ended takes the link from nobody', async (t) => {
+  const link = idIn((await createLink({ ...lamp, isSingleUse: true })).id)
+  const [before, newest] = [await createIntent(), await createIntent()]
+  await service.post(`/api/v1/payment-intents/${before}/cancel`, {})
+  const { credentials, runtime } = service.service
+  const { dependencies } = runtime
+  const owner = { merchant: credentials.merchant_id, livemode: false }
+  const by = { ...owner, actor: 'test', correlation: 'test' }
+  const send: Request['send'] = (decider, id, command, options) =>
+    dependencies.executor.send(decider, id, command, { ...by, ...options } as never)
+  const reserve = (paymentIntent: string) =>
+    reserveLink(
+      { owner, dependencies, send },
+      { link, session: randomUUID(), paymentIntent: idIn(paymentIntent) },
+    )
+  await reserve(newest)
+  await reserve(before)
+  const { state } = await dependencies.executor.current(paymentLink, link)
+  t.match(state, { reserved: { paymentIntent: idIn(newest) } })
+  t.match((await service.get(`/api/v1/payment-intents/${newest}`)).body, {
+    status: 'requires_payment_method',
+  })
+})
 
 t.test('two payers of one link are two payments, and coming back is the same one', async (t) => {
   const link = await createLink(lamp)

@@ -132,7 +132,7 @@ t.test('who is deposed knows it before it does anything outside', async (t) => {
   t.throws(() => term.assertLeading(), LeadershipLostError)
 })
 
-t.test('the fence ends the reign of a leader that has not noticed', async (t) => {
+t.test('the fence ends the term of a leader that has not noticed', async (t) => {
   const { pool } = await testDatabase(t)
   const term = await candidate(t, pool, 'first').term()
   await pool.query('update leaders set epoch = epoch + 1')

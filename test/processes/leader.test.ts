@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { lead, type LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { testDatabase, ownLocks } from '../support/postgres.ts'
 
 /** Leads until it is told to stop, and notes who led when. */
 function contender(name: string, journal: string[]) {
@@ -46,8 +46,7 @@ t.test('a leader whose connection breaks stops, and is elected again', async (t)
   await leads
   const leadsAgain = only.leading()
   const killed = await pool.query(`
-    select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
-    and database = (select oid from pg_database where datname = current_database())`)
+    select pg_terminate_backend(pid) from ${ownLocks} where locktype = 'advisory' and granted`)
   t.equal(killed.rowCount, 1)
   await leadsAgain
   await leadership.close()

@@ -7,7 +7,7 @@ import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { timers as timersModel } from '../../projections/timers.ts'
 import { eventually } from '../support/eventually.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { testDatabase, ownLocks } from '../support/postgres.ts'
 
 const all = Array.from({ length: timerShares }, (_, share) => share)
 
@@ -49,9 +49,7 @@ t.test('whoever loses its session loses its shares, and its transactions write n
   const { fence } = first!
   first!.assertHeld()
   await pool.query(`
-    select pg_terminate_backend(pid) from pg_locks
-    where locktype = 'advisory' and mode = 'ShareLock'
-      and database = (select oid from pg_database where datname = current_database())`)
+    select pg_terminate_backend(pid) from ${ownLocks} where locktype = 'advisory' and mode = 'ShareLock'`)
   await divided([second!], [8])
   t.throws(() => first!.assertHeld(), LeadershipLostError)
   await t.rejects(fenced(pool, fence, mark), LeadershipLostError)

@@ -7,11 +7,14 @@ import type { Owner } from '../../packages/kernel/owner.ts'
 import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import { readModels } from '../../projections/index.ts'
 import { runDue, type TimerRunnerOptions } from '../../services/processes/runner/due-timers.ts'
+import { eventually } from '../support/eventually.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 const noon = Date.parse('2026-03-01T12:00:00Z')
 const at = (seconds: number) => new Date(noon + seconds * 1_000)
 const merchant = v7()
+/** Others of a look end at once. */
+const patienceMs = 5_000
 
 async function openTimers(test: Test): Promise<{ pool: pg.Pool; timers: PostgresTimers }> {
   const { pool } = await testDatabase(test)
@@ -112,6 +115,19 @@ t.test(
   },
 )
 
+t.test('what was postponed while the clock was ahead does not wait until then', async (t) => {
+  const { pool, timers } = await openTimers(t)
+  const yearS = 366 * 86_400
+  await set(pool, { one: 0, other: 1 })
+  await postponeAll(timers, await timers.due(at(yearS), 10), yearS + 30)
+  t.same(idsOf(await timers.due(at(60), 10)), ['one', 'other'], 'the clock was set back')
+  await postponeAll(timers, await timers.due(at(60), 10), 90)
+  t.same(await timers.due(at(80), 10), [], 'what is postponed since then waits')
+  await postponeAll(timers, await timers.due(at(yearS), 10), yearS + 30)
+  const restarted = new PostgresTimers(pool)
+  t.same(idsOf(await restarted.due(at(100), 10)), ['one', 'other'], 'or before a start')
+})
+
 t.test('what was handed out and not postponed comes with the next look', async (t) => {
   const { pool, timers } = await openTimers(t)
   await set(pool, { one: 0, other: 1 })
@@ -149,6 +165,31 @@ t.test(
   },
 )
 
+type Work = (timer: DueTimer<Owner>) => Promise<undefined>
+
+function running(timers: PostgresTimers, work: Work): TimerRunnerOptions {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  // The runner asks nothing else of its tools.
+  const tools = {
+    dependencies: { clock: () => at(10), movedClocks: { ahead: () => [] } },
+  } as unknown as TimerRunnerOptions['tools']
+  return { processes: [{ timers: { test: work } }], timers, tools, log, assertHeld: () => undefined }
+}
+
+t.test('what has ended is postponed while others of the same look are still at work', async (t) => {
+  const { pool, timers } = await openTimers(t)
+  await set(pool, { quick: 0, slow: 0 })
+  const postponed = async () => (await pool.query('select id from timer_attempts')).rows
+  let seen: unknown
+  const work: Work = async ({ id }) => {
+    if (id === 'slow') seen = await eventually(postponed, ({ length }) => length > 0, patienceMs)
+    return undefined
+  }
+  await runDue(running(timers, work))
+  t.strictSame(seen, [{ id: 'quick' }])
+  t.strictSame((await postponed()).length, 2)
+})
+
 t.test('a timer of a kind that nobody here knows is left alone, and the others are run', async (t) => {
   const { pool, timers } = await openTimers(t)
   const others = Array.from({ length: 200 }, (_, index) => `other ${index}`)
@@ -159,13 +200,7 @@ t.test('a timer of a kind that nobody here knows is left alone, and the others a
     run.push(id)
     return undefined
   }
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  // The runner asks nothing else of its tools.
-  const tools = {
-    dependencies: { clock: () => at(10), movedClocks: { ahead: () => [] } },
-  } as unknown as TimerRunnerOptions['tools']
-  const processes = [{ timers: { test: work } }]
-  await runDue({ processes, timers, tools, log, assertHeld: () => undefined })
+  await runDue(running(timers, work))
   t.same(run.sort(), others.sort())
   const { rows } = await pool.query('select from timer_attempts where id = $1', ['newer'])
   t.equal(rows.length, 0, 'nobody has touched it')

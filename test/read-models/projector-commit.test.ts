@@ -74,7 +74,7 @@ function holdingFirst(pool: pg.Pool, until: Promise<void>, tell: (what: string) 
   return overheard(pool, () => {
     let batch = 0
     return async (text, ask) => {
-      if (text === planByKey) batch = ++batches
+      if (text.endsWith(planByKey)) batch = ++batches
       if (batch !== 1 || text !== 'commit') return ask()
       await until
       return ask().finally(() => tell('the batch has ended'))
@@ -138,7 +138,7 @@ function refusingFirst(pool: pg.Pool, tell: (what: string) => void) {
   return overheard(pool, () => {
     let batch = 0
     return async (text, ask) => {
-      if (text === planByKey) batch = ++batches
+      if (text.endsWith(planByKey)) batch = ++batches
       if (batch === 0 || text !== 'commit') return ask()
       if (batch === 1) throw new Error('no room left')
       return ask().finally(() => tell('stored'))

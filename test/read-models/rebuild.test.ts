@@ -16,7 +16,7 @@ import { openRuntime } from '../../services/composition/dependencies.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { eventually } from '../support/eventually.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { temporaryDirectory, testDatabase, ownLocks } from '../support/postgres.ts'
 import { clientOf } from '../support/service.ts'
 
 const payout = {
@@ -269,7 +269,7 @@ t.test('a rebuild drops a table before its totals, as lists read them', async (t
   await reader.query(`begin; lock table ${totals} in access share mode`)
   await requestNewGeneration(pool, payouts)
   const isInOrder = `select exists (
-      select from pg_locks held join pg_locks awaited on awaited.pid = held.pid
+      select from ${ownLocks} held join ${ownLocks} awaited on awaited.pid = held.pid
       where held.relation = to_regclass($1) and held.granted and held.mode = 'AccessExclusiveLock'
         and awaited.relation = to_regclass($2) and not awaited.granted) as "isSo"`
   await eventually(
@@ -288,6 +288,6 @@ interface Lock {
 }
 
 async function locks(pool: pg.Pool, relation: string): Promise<readonly Lock[]> {
-  const text = 'select granted from pg_locks where relation = to_regclass($1)'
+  const text = `select granted from ${ownLocks} where relation = to_regclass($1)`
   return (await pool.query<Lock>(text, [relation])).rows
 }

@@ -23,6 +23,7 @@ const deciders: readonly AnyDecider[] = [
 /** What stands in no history of a user, each with the reason why not. */
 const untold: Readonly<Record<string, string>> = {
   UserHoldAbandoned: 'nobody has got the address',
+  UserEmailHeldAnew: 'the address stays what it was',
   UserLinkMailed: 'the request for the link is told',
   UserEmailChangeMailed: 'the request for the change is told',
   UserNoticeMailed: 'what it is about is told',

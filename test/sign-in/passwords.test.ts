@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { passwords } from '../../infra/secrets/passwords.ts'
-import { PasswordsBusyError } from '../../packages/kernel/ports/credentials.ts'
+import { PasswordsBusyError, type Passwords } from '../../packages/kernel/ports/credentials.ts'
 import { lawOver } from '../support/law.ts'
 
 const right = 'quatre mots sans lien'
@@ -38,6 +38,27 @@ t.test('they are hashed after everything else', { skip: process.platform !== 'li
   const [first, ...others] = niceValues()
   t.ok(others.includes(first! + 10))
 })
+
+t.test(
+  'one processor is left free while others are served',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const threads = () => niceValues().length
+    const hashed = async ({ hash }: Passwords) => {
+      const before = threads()
+      await Promise.all(Array.from({ length: 6 }, () => hash(right, [])))
+      return threads() - before
+    }
+    const now = () => 0
+    t.equal(await hashed(passwords({ atOnce: 3, now })), 3)
+    const shared = passwords({ atOnce: 3, now })
+    shared.shareProcessors()
+    t.equal(await hashed(shared), 2)
+    const only = passwords({ atOnce: 1, now })
+    only.shareProcessors()
+    t.equal(await hashed(only), 1)
+  },
+)
 
 t.test('a place that was kept is there however many come in between', async (t) => {
   const { hash, reserve } = passwords({ atOnce: 1, waitingMax: 3 })

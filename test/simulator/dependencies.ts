@@ -72,7 +72,14 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
     tokens: { sign: unused, open: unused, publicKeys: unused },
     passkeys: { creation: unused, request: unused, challengeOf: unused, created: unused, used: unused },
     codes: { of: unused, stepOf: unused, newSecret: unused, urlOf: unused },
-    passwords: { requireRoom: unused, reserve: unused, hash: unused, isRight: unused, isWeak: unused },
+    passwords: {
+      shareProcessors: () => undefined,
+      requireRoom: unused,
+      reserve: unused,
+      hash: unused,
+      isRight: unused,
+      isWeak: unused,
+    },
     mailer: { send: unused },
     texter: { send: unused },
   }

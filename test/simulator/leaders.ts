@@ -6,7 +6,7 @@ import { deciders, policies, publicSources } from '../../packages/domain/index.t
 import type { UnnumberedEvent } from '../../infra/postgres/webhooks/event-feed.ts'
 import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import { runDue } from '../../services/processes/runner/due-timers.ts'
-import { processes } from '../../services/processes/families.ts'
+import { processes } from '../../services/families.ts'
 import { subscribePolicies, toolsOf } from '../../services/processes/runner/main.ts'
 import { PolicyRunner } from '../../services/processes/runner/policies.ts'
 import { retryReaction, startReactions } from '../../services/processes/runner/reactions.ts'
@@ -44,7 +44,7 @@ export const work: Readonly<Record<Role, (leading: LeaderWork) => Promise<Work>>
 
 const decidersByCategory = new Map(deciders.map((decider) => [decider.category, decider]))
 
-/** As services/processes/runner/main.ts puts it together, with the timers looked at when the simulation says so. */
+/** As processes/runner/main.ts puts it together; timers are looked at when the simulation says so. */
 async function runProcesses({ process, rule }: LeaderWork): Promise<Work> {
   const { dependencies, world } = process
   const { stage, notebook } = world

@@ -34,11 +34,9 @@ const windows = 12
 const pointsMin = 8
 
 /**
- * Tells growth from start-up, garbage and noise. Only the second half counts: in the first, caches fill and
- * code is compiled. But what only comes back to where it was then has not grown. Of each of twelve windows
- * the least value is taken, which is what is left after a collection, or when a queue has been worked off.
- * The trend is the median of the slopes between all pairs of them (Theil and Sen), which single outliers do
- * not move; the scatter is the median distance from that line.
+ * Tells growth from start-up, garbage and noise, in the second half of a run: the trend of the least values
+ * of twelve windows (the median slope of all pairs, by Theil and Sen) against their scatter around it. What
+ * only comes back to where it was in the first half has not grown.
  */
 export function judge({ name, unit, points }: Series): Verdict {
   const end = points.at(-1)?.seconds ?? 0

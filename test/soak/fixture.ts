@@ -64,7 +64,7 @@ function start(mode: Mode, directory: string, brokers: string | undefined): Main
   const settings = { DATA_DIR: directory, PORT: '0', RATE_LIMIT: 'off', EGRESS_ALLOW: '127.0.0.0/8' }
   const env = { ...process.env, ...settings, LOG_LEVEL: 'error', ...(brokers && { KAFKA_BROKERS: brokers }) }
   // Services apart are started with the arguments of the process that starts them.
-  const program = nodeArguments(`../../services/${mode}/main`, '../soak/collect')
+  const program = nodeArguments(`services/${mode}/main`, 'test/soak/collect')
   const child = spawn(process.execPath, [...program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr])

@@ -5,7 +5,7 @@ import { chart } from './chart.ts'
 import { startSoakFixture, type SoakFixture, type Mode } from './fixture.ts'
 import { judge, type Series, type Verdict } from './checker.ts'
 import { Merchant, openSink } from './load.ts'
-import { Recorder, type Place } from './recorder.ts'
+import { Recorder, type SoakTarget } from './recorder.ts'
 
 /*
  * make soak MINUTES=10                      every service apart, with a broker of its own
@@ -28,13 +28,13 @@ const caughtUpEvents = 500
 
 mkdirSync(directory, { recursive: true })
 let failure: string | undefined
-const household = await startSoakFixture(mode, join(directory, 'data'))
+const fixture = await startSoakFixture(mode, join(directory, 'data'))
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 try {
-  failure = await soak(household)
+  failure = await soak(fixture)
 } finally {
-  await household.stop()
+  await fixture.stop()
 }
 if (failure !== undefined) {
   process.stderr.write(`soak: ${failure}\n`)
@@ -44,15 +44,15 @@ process.exit()
 
 /** Answers in a sentence what is wrong, if anything is. */
 async function soak({ watched, apiPort, sandboxKey }: SoakFixture): Promise<string | undefined> {
-  const place = { watched, dataDirectory: join(directory, 'data') }
+  const target = { watched, dataDirectory: join(directory, 'data') }
   const sink = await openSink()
   const merchant = new Merchant({ port: apiPort, sandboxKey })
   say(`filling the caches with ${fill} payouts and payments`)
   await merchant.fill(fill, { signal: stopped.signal, tell: (done) => say(`  ${done}`) })
-  await caughtUp(place)
+  await caughtUp(target)
   await merchant.subscribe(sink.url)
   say(`${rate} units a second for ${minutes} minutes, ${mode}`)
-  const record = await watch(merchant, place)
+  const record = await watch(merchant, target)
   sink.close()
   const { series } = record
   keep(series)
@@ -63,8 +63,8 @@ async function soak({ watched, apiPort, sandboxKey }: SoakFixture): Promise<stri
 }
 
 /** Lists, webhooks and policies have seen all that was written so far. */
-async function caughtUp(place: Place): Promise<void> {
-  const record = new Recorder(place)
+async function caughtUp(target: SoakTarget): Promise<void> {
+  const record = new Recorder(target)
   for (let calm = 0; calm < 2 && !stopped.signal.aborted; await pause(1_000)) {
     await record.look()
     const pending = record.of('deliveries to be made') ?? record.of('deliveries to be made, api') ?? 0
@@ -72,8 +72,8 @@ async function caughtUp(place: Place): Promise<void> {
   }
 }
 
-async function watch(merchant: Merchant, place: Place): Promise<Recorder> {
-  const record = new Recorder(place)
+async function watch(merchant: Merchant, target: SoakTarget): Promise<Recorder> {
+  const record = new Recorder(target)
   const ending = stopped.signal
   // Not AbortSignal.any: in Node 20 the time-out that only it refers to is collected, and never comes.
   const timer = setTimeout(() => stopped.abort(), minutes * 60_000)

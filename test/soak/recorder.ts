@@ -2,7 +2,7 @@ import type { Watched } from './fixture.ts'
 import type { Point, Series } from './checker.ts'
 import { memoryOf, postgresMemory } from './machine.ts'
 
-export interface Place {
+export interface SoakTarget {
   readonly watched: readonly Watched[]
   readonly dataDirectory: string
 }
@@ -19,13 +19,13 @@ const collectEveryMs = 15_000
 
 /** Every few seconds: memory of each process, lag of each consumer of the log, lengths of queues. */
 export class Recorder {
-  readonly #place: Place
+  readonly #target: SoakTarget
   readonly #started = performance.now()
   #collectedAt = -Infinity
   readonly #series = new Map<string, { readonly unit: Series['unit']; readonly points: Point[] }>()
 
-  constructor(place: Place) {
-    this.#place = place
+  constructor(target: SoakTarget) {
+    this.#target = target
   }
 
   get series(): readonly Series[] {
@@ -45,7 +45,7 @@ export class Recorder {
   }
 
   async look(): Promise<void> {
-    const { watched, dataDirectory } = this.#place
+    const { watched, dataDirectory } = this.#target
     const seconds = (performance.now() - this.#started) / 1_000
     const note = (name: string, unit: Series['unit'], value: number | undefined) => {
       if (value === undefined) return
@@ -78,7 +78,7 @@ export class Recorder {
     const now = performance.now()
     if (now - this.#collectedAt < collectEveryMs) return
     this.#collectedAt = now
-    for (const { pid } of this.#place.watched) process.kill(pid, 'SIGUSR2')
+    for (const { pid } of this.#target.watched) process.kill(pid, 'SIGUSR2')
   }
 }
 

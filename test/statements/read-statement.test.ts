@@ -88,6 +88,28 @@ t.test('the same lines are read from every kind of file', (t) => {
   t.end()
 })
 
+t.test('of two columns that could be meant, none is guessed', (t) => {
+  const refused: readonly (readonly [string, RegExp])[] = [
+    ['reference,external_id,amount,time', /"reference" and "external_id".*--map reference=/],
+    ['reference,net_amount,Montant,time', /"net_amount" and "Montant".*--map amount=/],
+    ['reference,amount,date,time', /"date" and "time".*--map time=/],
+    ['Reference,reference,amount,time', /"Reference" and "reference".*names of their own/],
+  ]
+  for (const [header, message] of refused)
+    t.throws(() => read(`${header}\n${reference},5000,2026-03-10,2026-03-10\n`), { message }, header)
+  const twice = 'ref,Sum,sum,time\n' + `${reference},1,2,2026-03-10\n`
+  t.throws(() => read(twice, { map: { amount: 'Sum' } }), { message: /names of their own/ })
+  const both = `reference,external_id,amount,time\nTX1,${reference},5000,2026-03-10\n`
+  t.match(read(both, { map: { reference: 'external_id' } }), [{ reference, amount: 5_000 }])
+  t.end()
+})
+
+t.test('an amount beside the columns that were named is not theirs', (t) => {
+  const file = `reference,amount,in,out,time\n${reference},90000,5000,,2026-03-10\n`
+  t.match(read(file, { map: { credit: 'in', debit: 'out' } }), [{ amount: 5_000 }])
+  t.end()
+})
+
 t.test('one line that cannot be understood refuses the whole file and is named', (t) => {
   const header = 'reference,amount,currency,time\n'
   const good = `${reference},5000,XOF,2026-03-10\n`

@@ -1,5 +1,10 @@
 import t from 'tap'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import { endOf, periodAt, scheduleOf, type Timing } from '../../packages/domain/subscriptions/periods.ts'
+import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
+import { toolsOf } from '../../services/processes/runner/main.ts'
+import { subscriptionProcess } from '../../services/processes/subscriptions.ts'
+import { envelope, openLog } from '../support/event-store/shared-log.ts'
 
 const monthly: Timing = {
   start: '2028-01-31T08:00:00.000Z',
@@ -60,4 +65,42 @@ t.test('the period of a time is found from an earlier one', async (t) => {
     end: '2028-05-31T08:00:00.000Z',
   })
   t.equal(periodAt(recurrence, first.end, first.end).start, first.end)
+})
+
+t.test('a subscription whose periods have ended is read once, however many are made up', async (t) => {
+  const { store, process } = openLog()
+  const [id, plan, customer] = ['a1', 'd1', 'c1'].map((end) => `0190a1b2-0000-7000-8000-0000000000${end}`)
+  const item = { plan: plan!, name: 'Solar kit', quantity: 1, unitAmount: 5_000, meters: {} }
+  // The log's clock stands at the 5th of January 2026.
+  const timing: Timing = { ...monthly, start: '2025-11-01T08:00:00.000Z' }
+  const terms = { customer: customer!, currency: 'XOF', items: [item], timing, metadata: {} }
+  const data = {
+    ...terms,
+    cancelAtPeriodEnd: false,
+    invoicing: { pages: 'https://pay.example/invoice', seed: plan! },
+  }
+  await process().send(subscription, id!, { type: 'StartSubscription', data }, { ...envelope, isNew: true })
+  const read = store.readStream.bind(store)
+  const reads: string[] = []
+  store.readStream = (stream, ...rest) => {
+    reads.push(stream)
+    return read(stream, ...rest)
+  }
+  const clock = () => new Date('2026-01-05T08:00:00.000Z')
+  const dependencies = { executor: process(), clock, newId: () => plan! } as unknown as Dependencies
+  const { merchant, livemode } = envelope
+  const dueAt = '2025-12-01T08:00:00.000Z'
+  const due = {
+    merchant,
+    livemode,
+    id: `due:${id}`,
+    kind: 'subscription_period',
+    subject: id!,
+    dueAt,
+    attempts: 0,
+  }
+  await subscriptionProcess.timers!['subscription_period']!(due, toolsOf(dependencies))
+  t.strictSame(reads, [`subscription-${id}`])
+  const types = (await read(`subscription-${id}`, 0)).map(({ type }) => type)
+  t.strictSame(types, ['SubscriptionStarted', 'SubscriptionRenewed', 'SubscriptionRenewed'])
 })

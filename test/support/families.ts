@@ -46,7 +46,7 @@ export function envelopeFor<O extends Owner>(owner: O): Envelope<O> {
   return { ...owner, actor: 'test', correlation: 'test' }
 }
 
-export interface Asking {
+export interface RowCall {
   readonly dependencies: Dependencies
   readonly owner: Owner
   readonly params?: Readonly<Record<string, string>>
@@ -56,8 +56,8 @@ export interface Asking {
 }
 
 /** What a row answers to somebody who acts for this owner. */
-export async function askRow(route: AnyRoute, asking: Asking): Promise<unknown> {
-  const { dependencies, owner, params = {}, body, ifRevision } = asking
+export async function askRow(route: AnyRoute, call: RowCall): Promise<unknown> {
+  const { dependencies, owner, params = {}, body, ifRevision } = call
   const request = new HttpRequest({
     dependencies,
     caller: { credential: 'nobody' } as Caller,

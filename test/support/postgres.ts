@@ -7,6 +7,10 @@ import file, { type Test } from 'tap'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 
+/** `pg_locks` lists those of all databases of the server, and other tests have theirs on the same one. */
+export const ownLocks =
+  '(select * from pg_locks where database = (select oid from pg_database where datname = current_database()))'
+
 export interface TestDatabase {
   readonly url: string
   readonly pool: pg.Pool

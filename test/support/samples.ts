@@ -3,7 +3,7 @@ import { examplesOf } from '../../packages/contract/openapi/operation.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { objectName } from '../../packages/contract/resource.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { webhookRoster, webhookRosterId } from '../../packages/domain/webhook-endpoints/webhook-roster.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import {

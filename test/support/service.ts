@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { credentialsOf, type CredentialKind } from '../../packages/contract/access/callers.ts'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
 import {
   startService as start,

@@ -218,8 +218,9 @@ t.test('whoever forges a backup cannot make a verifier look away', async (t) => 
   })
 
   await t.test('fits on two pages, as its recipe does', async (t) => {
-    const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length
-    t.ok(linesOf('docs/audit-verifier.mjs') <= 170)
+    const lines = readFileSync(join(root, 'docs/audit-verifier.mjs'), 'utf8').split('\n')
+    // Neither empty nor a comment.
+    t.ok(lines.filter((line) => !/^\s*(\/\/|\/\*\*|$)/.test(line)).length <= 150)
   })
 })
 

@@ -48,7 +48,7 @@ t.test(
 
 t.test('where Go is missing the suite says so, and on CI it fails', async (t) => {
   const run = async (environment: object) => {
-    const child = spawn(process.execPath, nodeArguments('../transparency/go.test'), {
+    const child = spawn(process.execPath, nodeArguments('test/transparency/go.test'), {
       env: { PATH: '/nowhere', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -14,7 +14,7 @@ import { clientOf } from '../support/service.ts'
 /** `ikw witness` as a process of its own. */
 async function startWitness(t: Test, { directory, logs }: { directory: string; logs: readonly string[] }) {
   const options = ['--name', 'witness.example/w1', '--directory', directory, '--port', '0', '--log', ...logs]
-  const program = [...nodeArguments('../../services/cli/main'), 'witness', ...options]
+  const program = [...nodeArguments('services/cli/main'), 'witness', ...options]
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const kill = async () => {

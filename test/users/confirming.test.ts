@@ -1,4 +1,7 @@
 import t from 'tap'
+import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
+import { user } from '../../packages/domain/users/user.ts'
+import { knownUser } from '../../services/api/actions/auth/user-accounts.ts'
 import { issueKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { mailedToken, mailTo } from '../support/identities/mails.ts'
@@ -123,4 +126,30 @@ t.test('no mailbox comes to belong to an account because its owner opens a link'
   t.match(await confirm(stranger.token), { status: 401, body: { code: 'IKW-AUTH-005' } })
   t.match(await me(squatter.token), { body: { email: squatter.email } })
   t.match(await confirm(squatter.token), { status: 200, body: { status: 'completed' } })
+})
+
+t.test('an account without a password loses its sessions too, whoever dies after it is taken', async (t) => {
+  const { id, email } = await newUser(service)
+  const { dependencies } = service.service.runtime
+  const { executor, newId } = dependencies
+  const own = { user: id, actor: 'test', correlation: 'test' }
+  const verifying = async () => {
+    const { links } = await eventually(
+      () => knownUser(dependencies, id),
+      ({ links }) => links.verify_email !== undefined,
+    )
+    const data = { link: links.verify_email!.id, reset: newId() }
+    await executor.send(user, id, { type: 'VerifyEmail', data }, own)
+  }
+  await verifying()
+  const moved = { email: `own.${email}`, held: [], replaces: newId(), from: email }
+  await executor.send(user, id, { type: 'ChangeEmail', data: moved }, own)
+  await executor.send(user, id, { type: 'RequestEmailVerification', data: { link: newId() } }, own)
+  now += 1
+  const place = { device: null, address: null, country: null }
+  const started = { session: newId(), method: 'magic_link', merchant: null, ...place } as const
+  await executor.send(userSessions, id, { type: 'StartSession', data: started }, own)
+  await verifying()
+  const active = async () => (await executor.current(userSessions, id)).state.active
+  t.strictSame(await eventually(active, ({ length }) => length === 0), [])
 })

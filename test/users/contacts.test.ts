@@ -1,9 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
-import { mailTo, textTo } from '../support/identities/mails.ts'
+import { mailedToken, mailTo, textTo } from '../support/identities/mails.ts'
 import { newPhone } from '../support/identities/phone-samples.ts'
 import { proof, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -22,25 +20,8 @@ t.before(async () => {
 /** What whoever has left an address is told there. */
 const goesOn = /s’ouvre désormais avec une autre adresse/
 
-/** A mail to this address that says this. */
-function mailed(address: string, what: RegExp): Promise<string | undefined> {
-  const directory = join(service.service.runtime.configuration.dataDirectory, 'mail')
-  const find = async () => {
-    if (!existsSync(directory)) return undefined
-    const texts = readdirSync(directory)
-      .filter((name) => name.endsWith('.eml'))
-      .map((name) =>
-        readFileSync(join(directory, name), 'utf8').replaceAll(/=\r\n/g, '').replaceAll('=3D', '='),
-      )
-    return texts.find((text) => text.includes(`To: ${address}`) && what.test(text))
-  }
-  return eventually(find, (found) => found !== undefined)
-}
-
-async function tokenFor(address: string, path: string): Promise<string> {
-  const pattern = new RegExp(`/${path}#token=([\\w.-]+)`)
-  return pattern.exec((await mailed(address, pattern))!)![1]!
-}
+const mailed = (address: string, what: RegExp) => mailTo(service.service, address, what)
+const tokenFor = (address: string, page: string) => mailedToken(service.service, address, page)
 
 const request = ({ token }: SignedIn, newEmail: string) =>
   service.post(`${auth}/email-change/request`, { newEmail }, { key: token })
@@ -136,7 +117,7 @@ t.test('a user is written to in their language, each time as text and as HTML', 
   const key = { key: user.token }
   const [newEmail, phone] = [`new.${user.email}`, newPhone()]
   await tokenFor(user.email, 'verify-email')
-  const french = (await mailed(user.email, /<html lang="fr">/))!
+  const french = await mailed(user.email, /<html lang="fr">/)
   t.match(french, /^Content-Type: text\/plain/m)
   t.equal((await service.call('PATCH', `${auth}/personal-info`, { language: 'en' }, key)).status, 200)
   for (const [path, body] of [
@@ -156,7 +137,7 @@ t.test('a user is written to in their language, each time as text and as HTML', 
     [newEmail, 'Confirm your new e-mail address'],
   ] as const
   for (const [address, subject] of texts) {
-    const mail = (await mailed(address, new RegExp(`^Subject: ${subject}`, 'm')))!
+    const mail = await mailed(address, new RegExp(`^Subject: ${subject}`, 'm'))
     t.match(mail, /^Content-Type: text\/plain[^]*^Hello|is your code\./m, subject)
     t.match(mail, /^Content-Type: text\/html[^]*<html lang="en">/m, subject)
   }

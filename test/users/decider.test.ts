@@ -5,6 +5,7 @@ import { context, scenarios } from '../support/scenarios.ts'
 const [link, newer, hold, session] = [v7(), v7(), v7(), v7()]
 const hour = 3_600_000
 const later = (ms: number) => new Date(context.now.getTime() + ms)
+const [soon, late] = [later(1).toISOString(), later(2).toISOString()]
 
 const details = {
   email: 'awa@example.com',
@@ -50,6 +51,18 @@ const moving = {
   ...{ email: 'new@example.com', from: details.email, replaces: claim },
   held: [{ claim: v7(), hold: newer }],
 }
+const moved = {
+  type: 'UserEmailChanged' as const,
+  data: {
+    ...{ link: null, email: moving.email, previous: details.email, isVerified: false },
+    ...{ held: [...moving.held], freed: [...details.held] },
+  },
+}
+const spelled = {
+  type: 'UserEmailChanged' as const,
+  data: { ...moved.data, email: 'AWA@example.com', isVerified: true, held: [...details.held], freed: [] },
+}
+const back = { email: details.email, from: moving.email, replaces: moving.held[0]!.claim }
 const abandoned = { type: 'UserHoldAbandoned', data: { hold } } as const
 const changed = { type: 'UserPasswordChanged', data: { password: 'new', session: null } } as const
 
@@ -184,6 +197,11 @@ scenarios(
       then: [takenOver, verified, totpOff, changed],
       again: 'token_must_be_valid',
     },
+    'who moves to an address that is verified by then is mailed no link': {
+      given: [registered, verified],
+      when: { type: 'RequestEmailVerification', data: { link, ifLacking: true } },
+      then: [],
+    },
     'where the address was never verified, a link to sign in is one for a new password': {
       given: [registered],
       when: { type: 'RequestMagicLink', data: { link } },
@@ -203,6 +221,41 @@ scenarios(
           data: {
             ...{ link: null, email: 'AWA@example.com', previous: details.email, isVerified: false },
             ...{ held: [...details.held], freed: [] },
+          },
+        },
+      ],
+    },
+    'another spelling of a proven address is as proven': {
+      given: [registered, verified],
+      when: { type: 'ChangeEmail', data: { ...moving, email: 'AWA@example.com', held: [...details.held] } },
+      then: [spelled],
+    },
+    'who spells an address otherwise has not left its mailbox, which undoes what was added': {
+      given: [
+        registered,
+        verified,
+        { ...spelled, at: soon },
+        { ...totpSetup, at: soon },
+        { ...totpOn, at: late },
+      ],
+      when: { type: 'UndoFactors', data: { since: context.now.toISOString() } },
+      then: [{ type: 'UserFactorsUndone', data: { since: context.now.toISOString() } }, totpOff],
+      again: 'token_must_be_valid',
+    },
+    'who comes back to an address before it is free is refused: it would be free afterwards': {
+      given: [registered, moved],
+      when: { type: 'ChangeEmail', data: { ...back, held: [...details.held] } },
+      then: 'resource_must_not_have_changed',
+    },
+    'who comes back to an address that was free meanwhile holds it anew': {
+      given: [registered, moved],
+      when: { type: 'ChangeEmail', data: { ...back, held: [{ claim, hold: session }] } },
+      then: [
+        {
+          type: 'UserEmailChanged',
+          data: {
+            ...{ link: null, email: details.email, previous: moving.email, isVerified: false },
+            ...{ held: [{ claim, hold: session }], freed: [...moving.held] },
           },
         },
       ],

@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { ChallengePurpose } from '../../packages/domain/challenges/challenge.ts'
+import { user as users } from '../../packages/domain/users/user.ts'
+import { holdOwnAppends } from '../support/event-store/held-appends.ts'
 import { startServiceWithGoogle } from '../support/identities/google.ts'
 import { lawOver } from '../support/law.ts'
 import { mailedToken, mailTo } from '../support/identities/mails.ts'
@@ -100,6 +102,22 @@ t.test('a user is told of each factor and each password, and the mail removes wh
   await withTotp(service, again)
   t.match(await service.post(`${auth}/mfa/undo`, { token: undo }, open), { status: 401 })
   t.match(await service.get(`${auth}/mfa`, { key: again.token }), { body: { totp_enabled: true } })
+})
+
+t.test('no passkey is added by whoever has begun to before the user undoes what was added', async (t) => {
+  const { token: _, ...person } = await newUser(service)
+  const thief = await signIn(service, person)
+  const { store, executor } = service.service.runtime.dependencies
+  const held = holdOwnAppends(store, 'ChallengeVerified')
+  const adding = withPasskey(service, thief)
+  await held.begun
+  const undo = { type: 'UndoFactors', data: { since: new Date(now).toISOString() } } as const
+  await executor.send(users, person.id, undo, { actor: 'test', correlation: 'test', user: person.id })
+  held.release()
+  await adding
+  now += minute
+  const again = await signIn(service, person)
+  t.match(await service.get(`${auth}/mfa`, { key: again.token }), { body: { passkeys: 0 } })
 })
 
 t.test('whoever undoes a factor keeps the address that a thief was about to change', async (t) => {

@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { user, type UserCommands } from '../../packages/domain/users/user.ts'
 import { context, scenarios } from '../support/scenarios.ts'
 
-const [link, hold, request, passkey, secretId] = [v7(), v7(), v7(), v7(), v7()]
+const [link, hold, request, passkey] = [v7(), v7(), v7(), v7()]
 const hour = 3_600_000
 const later = (ms: number) => new Date(context.now.getTime() + ms)
 const email = 'awa@example.com'
@@ -19,21 +19,6 @@ const registeredWith = (password: string | null) => ({
 const registered = registeredWith('$argon2id$…')
 const verified = { type: 'UserEmailVerified', data: {} } as const
 const abandoned = { type: 'UserHoldAbandoned', data: { hold } } as const
-
-// An authenticator
-
-const setup = {
-  type: 'UserTotpSetupStarted',
-  data: { secretId, secret: 'secret', expiresAt: later(hour).toISOString() },
-} as const
-const batch = v7()
-const codes = { batch, digests: ['one', 'two'] }
-const enabled = { type: 'UserTotpEnabled', data: { secretId, step: 7 } } as const
-const generated = { type: 'UserRecoveryCodesGenerated', data: codes } as const
-const on = [registered, setup, enabled, generated]
-const enable = { type: 'EnableTotp', data: { secretId, step: 7, ...codes } } as const
-const useCode = { type: 'UseRecoveryCode', data: { digest: 'one' } } as const
-const usedCode = { type: 'UserRecoveryCodeUsed', data: { digest: 'one' } } as const
 
 // Links and addresses
 
@@ -72,6 +57,9 @@ const removed = { type: 'UserPasskeyRemoved', data: { passkey, freed: [held] } }
 const removedEvent = { ...removed, data: { passkey, freed: [held] } }
 const remove = { type: 'RemovePasskey', data: { passkey } } as const
 
+const begunAt = context.now.toISOString()
+const undone = { type: 'UserFactorsUndone', data: { since: begunAt } } as const
+
 // Telephones
 
 const phoneAsked = { type: 'UserPhoneChangeRequested', data: { request, phone } } as const
@@ -87,50 +75,6 @@ const otherPhone: UserCommands['ChangePhone'] = {
 scenarios(
   user,
   {
-    'no code is taken twice': {
-      given: on,
-      when: { type: 'UseTotp', data: { step: 7 } },
-      then: 'code_must_be_right',
-    },
-    'a later code is': {
-      given: on,
-      when: { type: 'UseTotp', data: { step: 8 } },
-      then: [{ type: 'UserTotpUsed', data: { step: 8 } }],
-      again: 'code_must_be_right',
-    },
-    'a setup turns the authenticator on, with recovery codes': {
-      given: [registered, setup],
-      when: enable,
-      then: [enabled, { ...generated, data: { batch, digests: ['one', 'two'] } }],
-    },
-    'a setup is good for an hour': {
-      given: [registered, setup],
-      when: enable,
-      then: 'totp_setup_must_be_the_newest',
-      context: { now: later(hour) },
-    },
-    'another setup proves nothing for this one': {
-      given: [registered, setup],
-      when: { ...enable, data: { ...enable.data, secretId: v7() } },
-      then: 'totp_setup_must_be_the_newest',
-    },
-    'a recovery code is good once': {
-      given: on,
-      when: useCode,
-      then: [usedCode],
-      again: 'code_must_be_right',
-    },
-    'new recovery codes take the place of the old': {
-      given: [...on, { ...generated, data: { batch: v7(), digests: ['three'] } }],
-      when: useCode,
-      then: 'code_must_be_right',
-    },
-    'without the authenticator nothing stands in for it': {
-      given: [...on, { type: 'UserTotpDisabled', data: {} }],
-      when: useCode,
-      then: 'code_must_be_right',
-    },
-
     'a link to sign in is requested once': {
       given: [registered, verified],
       when: { type: 'RequestMagicLink', data: { link } },
@@ -189,6 +133,31 @@ scenarios(
     'a request for one that was too slow is refused': {
       given: [registered, abandoned],
       when: { type: 'RegisterPasskey', data: key },
+      then: 'resource_must_not_have_changed',
+    },
+    'nor is one that was begun before somebody else took the account over': {
+      given: [registered, { type: 'UserTakenOver', data: {} }],
+      when: { type: 'RegisterPasskey', data: { ...key, from: 0 } },
+      then: 'challenge_must_be_pending',
+    },
+    'nor is one that was begun before factors were undone': {
+      given: [registered, undone],
+      when: { type: 'RegisterPasskey', data: { ...key, from: 0, begunAt } },
+      then: 'challenge_must_be_pending',
+    },
+    'one that was begun afterwards is': {
+      given: [registered, undone],
+      when: { type: 'RegisterPasskey', data: { ...key, from: 0, begunAt: later(1).toISOString() } },
+      then: [withKey],
+    },
+    'a passkey is this user’s once': {
+      given: [registered, withKey],
+      when: { type: 'RegisterPasskey', data: { ...key, passkey: request } },
+      then: 'passkey_must_be_new',
+    },
+    'one that was removed is not registered again before it is free': {
+      given: [registered, withKey, removedEvent],
+      when: { type: 'RegisterPasskey', data: { ...key, passkey: request } },
       then: 'resource_must_not_have_changed',
     },
     'a user has twenty passkeys at most': {

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { user } from '../../packages/domain/users/user.ts'
-import { scenarios } from '../support/scenarios.ts'
+import { context, scenarios } from '../support/scenarios.ts'
 
 const [hold, passkey] = [v7(), v7()]
 const held = { claim: v7(), hold }
@@ -14,6 +14,9 @@ const registeredWith = (password: string | null) => ({
 const registered = registeredWith('$argon2id$…')
 const verified = { type: 'UserEmailVerified', data: {} } as const
 const abandoned = { type: 'UserHoldAbandoned', data: { hold } } as const
+
+const begunAt = context.now.toISOString()
+const undone = { type: 'UserFactorsUndone', data: { since: begunAt } } as const
 
 const keyHeld = { claim: v7(), hold: v7() }
 const withKey = {
@@ -50,6 +53,21 @@ scenarios(
       given: [registered, abandoned],
       when: connectGoogle,
       then: 'resource_must_not_have_changed',
+    },
+    'nor is one that was disconnected, and is not free yet': {
+      given: [registered, withGoogle, disconnected],
+      when: connectGoogle,
+      then: 'resource_must_not_have_changed',
+    },
+    'nor is one that was begun before somebody else took the account over': {
+      given: [registered, { type: 'UserTakenOver', data: {} }],
+      when: { type: 'ConnectGoogle', data: { ...account, from: 0 } },
+      then: 'token_must_be_valid',
+    },
+    'nor is one that was begun before factors were undone': {
+      given: [registered, undone],
+      when: { type: 'ConnectGoogle', data: { ...account, from: 0, begunAt } },
+      then: 'token_must_be_valid',
     },
     'a Google account is disconnected, and free': {
       given: [registered, withGoogle],

@@ -241,6 +241,7 @@ t.test('while Google is away nobody is sent anywhere, and afterwards everybody i
     t.match(answer, { status: 503, body: { code: 'IKW-SYS-002', retryable: true } })
     t.ok(answer.headers.get('retry-after'))
   }
+  t.match(await begin(none), { body: { detail: /GOOGLE_CLIENT_ID is not set/ } })
   away.forge(undefined)
   const back = await away.visit((await begin(other)).body.url, newAccount())
   const returning = async () => (await other.get(back.pathname + back.search, open)).headers.get('location')

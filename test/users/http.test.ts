@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { eventually } from '../support/eventually.ts'
+import { mailedToken as newestToken } from '../support/identities/mails.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
 import { goodPassword, newUser, signIn } from '../support/identities/sign-in.ts'
@@ -20,31 +19,7 @@ t.before(async () => {
 const as = (token: string) => ({ key: token })
 const me = (token: string) => service.get(`${auth}/me`, as(token))
 
-/** The texts of all mails to an address, oldest first. */
-function mailsTo(address: string): readonly string[] {
-  const directory = join(service.service.runtime.configuration.dataDirectory, 'mail')
-  if (!existsSync(directory)) return []
-  const all = readdirSync(directory)
-    .toSorted()
-    .filter((name) => name.endsWith('.eml'))
-  return all
-    .map((name) => decoded(readFileSync(join(directory, name), 'utf8')))
-    .filter((mail) => mail.includes(address))
-}
-
-/** Quoted-printable, as far as links need it. */
-function decoded(mail: string): string {
-  return mail.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=')
-}
-
-async function mailedToken(address: string, path: string): Promise<string> {
-  const mail = await eventually(
-    async () => mailsTo(address).findLast((text) => text.includes(`/${path}#token=`)),
-    (found) => found !== undefined,
-  )
-  const [, token] = new RegExp(`/${path}#token=([\\w.-]+)`).exec(mail!)!
-  return token!
-}
+const mailedToken = (address: string, page: string) => newestToken(service.service, address, page)
 
 function isEnded(answer: Answer): boolean {
   return answer.status === 401

@@ -3,7 +3,7 @@ import t from 'tap'
 import { startService, type TestService } from '../support/service.ts'
 import { signInGuard, triesMax } from '../../packages/domain/sign-in/sign-in-guard.ts'
 import { PasswordsBusyError } from '../../packages/kernel/ports/credentials.ts'
-import { askingOf } from '../../services/api/actions/auth/sign-in-guards.ts'
+import { queueKeysOf } from '../../services/api/actions/auth/sign-in-guards.ts'
 import { eventually } from '../support/eventually.ts'
 import { mailsTo } from '../support/identities/mails.ts'
 import { goodPassword, newUser } from '../support/identities/sign-in.ts'
@@ -117,7 +117,7 @@ t.test('who has all that one network may have hashed keeps nobody of another one
   const client = { address: '203.0.113.9', device: null, country: null, language: null } as const
   const places: ReturnType<typeof passwords.reserve>[] = []
   const fill = () => {
-    for (;;) places.push(passwords.reserve(askingOf({ client }, `${places.length}@example.com`)))
+    for (;;) places.push(passwords.reserve(queueKeysOf({ client }, `${places.length}@example.com`)))
   }
   t.throws(fill, PasswordsBusyError)
   t.equal(await login('203.0.113.9'), 503)

@@ -5,7 +5,8 @@ import t from 'tap'
 import { gatewayTexter } from '../../infra/sms/gateway.ts'
 import { TextRefusedError } from '../../packages/kernel/ports/texts.ts'
 import { eventually } from '../support/eventually.ts'
-import { mailTo, textTo } from '../support/identities/mails.ts'
+import { holdOwnAppends } from '../support/event-store/held-appends.ts'
+import { mailedToken, mailTo, textTo } from '../support/identities/mails.ts'
 import { emailBefore, newPhone, phoneBefore, phoneChange } from '../support/identities/phone-samples.ts'
 import { proof, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -117,6 +118,38 @@ t.test('address, number and password change together under one challenge', async
   await signIn(service, { email: newEmail, password: other })
 })
 
+t.test('a proven address that is only spelled otherwise stays proven', async (t) => {
+  const user = await newUser(service)
+  const token = await mailedToken(service.service, user.email, 'verify-email')
+  t.match(await service.post(`${auth}/verify-email`, { token }, as(user)), { status: 200 })
+  const [newEmail, again] = [user.email.toUpperCase(), user.email.replace(/^./, (one) => one.toUpperCase())]
+  const challengeId = await proof(service, user, { purpose: 'sensitive_update' })
+  const update = { challengeId, newEmail }
+  t.match(await service.post(`${auth}/personal-info/sensitive`, update, as(user)), {
+    status: 200,
+    body: { email: newEmail, email_verified: true },
+  })
+  const change = { challengeId: await proof(service, user, { purpose: 'change_email' }), newEmail: again }
+  t.match(await service.post(`${auth}/change-email`, change, as(user)), {
+    status: 200,
+    body: { email: again, email_verified: true },
+  })
+})
+
+t.test('an address may be proven while it is spelled otherwise', async (t) => {
+  const user = await newUser(service)
+  const token = await mailedToken(service.service, user.email, 'verify-email')
+  const challengeId = await proof(service, user, { purpose: 'sensitive_update' })
+  const update = { challengeId, newEmail: user.email.toUpperCase() }
+  // Counted once it is read that the address is not proven yet.
+  const held = holdOwnAppends(service.service.runtime.dependencies.store, 'SignInMailRequested')
+  const asked = service.post(`${auth}/personal-info/sensitive`, update, as(user))
+  await held.begun
+  t.match(await service.post(`${auth}/verify-email`, { token }, as(user)), { status: 200 })
+  held.release()
+  t.match(await asked, { status: 200, body: { email: update.newEmail, email_verified: true } })
+})
+
 t.test('of several changes none is made where one is refused', async (t) => {
   const [owner, user] = [await newUser(service), await newUser(service)]
   const phone = newPhone()
@@ -133,6 +166,23 @@ t.test('of several changes none is made where one is refused', async (t) => {
   t.match(refused, { status: 409, body: { code: 'IKW-RES-004' } })
   t.match((await service.get(`${auth}/me`, as(user))).body, { email: user.email, phone: null })
   await signIn(service, user)
+})
+
+t.test('of several changes all are made, whoever proves the number meanwhile', async (t) => {
+  const [user, another] = [await newUser(service), await newUser(service)]
+  const challengeId = await proof(service, user, { purpose: 'sensitive_update' })
+  const phone = newPhone()
+  const body = { challengeId, newEmail: `new.${user.email}`, newPhone: phone, newPassword: other }
+  const requestId = await phoneChange(service, another, phone)
+  const { codes, store } = service.service.runtime.dependencies
+  const code = await codes.of(requestId)
+  const held = holdOwnAppends(store, 'UserEmailChanged')
+  const asked = service.post(`${auth}/personal-info/sensitive`, body, as(user))
+  await held.begun
+  t.match(await verify(another, { requestId, code }), { status: 200 })
+  held.release()
+  t.match(await asked, { status: 200, body: { email: body.newEmail, phone, phone_verified: false } })
+  await signIn(service, { email: body.newEmail, password: other })
 })
 
 t.test('what was proved before registration is verified, and only that', async (t) => {

@@ -32,7 +32,7 @@ const questions: Readonly<Record<string, (email: string) => Promise<Answer>>> = 
   'a code before registering': (email) => post('pre-signup/email/challenge', { email }),
 }
 
-type Known = Readonly<Record<string, unknown>>
+type AnswerParts = Readonly<Record<string, unknown>>
 
 interface Timed {
   readonly answer: string
@@ -46,7 +46,7 @@ async function timed(ask: (email: string) => Promise<Answer>, email: string): Pr
   const { id, created, request_id, expires_at, challenge_id, public_key: key, ...same } = body
   const { challenge, allowCredentials, ...asked } = (key ?? {}) as {
     readonly allowCredentials?: object[]
-  } & Known
+  } & AnswerParts
   const shown = { status, ...same, ...asked, listed: allowCredentials?.length }
   return { answer: JSON.stringify(shown).replaceAll(email, 'the address'), ms }
 }

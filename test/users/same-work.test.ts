@@ -9,9 +9,11 @@ import { login } from '../../services/api/actions/auth/sign-in.ts'
 import { knownUser } from '../../services/api/actions/auth/user-accounts.ts'
 import { forgotPassword } from '../../services/api/actions/auth/users.ts'
 import { executorRefusals } from '../../services/composition/dependencies.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { user } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService, type Answer, type TestService } from '../support/service.ts'
 import { newUser } from '../support/identities/sign-in.ts'
 
 type Asked = Parameters<typeof login>[0]
@@ -30,19 +32,29 @@ t.before(async () => {
   service = await startService(t)
 })
 
-/** A process that has seen nothing yet, and what it has read, written and hashed. */
+/** A process that has seen nothing yet, and what it has read, written and hashed for the last question. */
 function processOfItsOwn() {
   const { dependencies } = service.service.runtime
   const work: string[] = []
+  /** What was asked of the store within one turn of the event loop, which it does by one statement. */
+  const turns: string[][] = []
+  let isSameTurn = false
+  const note = (what: string) => {
+    work.push(what)
+    if (!isSameTurn) turns.push([])
+    isSameTurn = true
+    turns.at(-1)!.push(what)
+    setImmediate(() => (isSameTurn = false))
+  }
   const { readStream, append } = dependencies.store
   const store: EventStore = {
     ...dependencies.store,
     readStream: (stream, ...range) => {
-      work.push(`read ${categoryOf(stream)}`)
+      note(`read ${categoryOf(stream)}`)
       return readStream(stream, ...range)
     },
     append: (stream, expected, events) => {
-      work.push(`append ${categoryOf(stream)} ${events.map(({ type }) => type).join()}`)
+      note(`append ${categoryOf(stream)} ${events.map(({ type }) => type).join()}`)
       return append(stream, expected, events)
     },
   }
@@ -55,22 +67,24 @@ function processOfItsOwn() {
   })
   const passwords = {
     ...dependencies.passwords,
-    reserve: (asking: readonly string[]) => {
+    reserve: (keys: readonly string[]) => {
       work.push('hash')
-      return dependencies.passwords.reserve(asking)
+      return dependencies.passwords.reserve(keys)
     },
   }
-  const ask = async (question: (request: never) => Promise<unknown>, email: string) => {
-    work.length = 0
+  const answered = async (question: (request: never) => Promise<unknown>, body: object) => {
+    work.length = turns.length = 0
     const envelope = { platform: true, actor: 'test', correlation: 'test' }
     const client = { address: '203.0.113.1', device: null, country: null, language: null }
-    const body = { email, password: 'encore quatre mots au hasard' }
     const own = { ...dependencies, store, executor, passwords }
     const request = { dependencies: own, envelope, client, body, id: newId() } as unknown as Asked
-    await question(request as never).catch(() => undefined)
+    return (await question(request as never).catch(() => undefined)) as Answer['body'] | undefined
+  }
+  const ask = async (question: (request: never) => Promise<unknown>, email: string) => {
+    await answered(question, { email, password: 'encore quatre mots au hasard' })
     return work.toSorted()
   }
-  return ask
+  return { ask, answered, store, turns: () => turns.map((turn) => turn.toSorted()) }
 }
 
 /** Nothing follows any more from the registration. */
@@ -85,7 +99,7 @@ async function settled() {
 
 t.test('whose an address is, is not looked up before a link for it is promised', async (t) => {
   const { email } = await settled()
-  const work = await processOfItsOwn()(forgotPassword, email)
+  const work = await processOfItsOwn().ask(forgotPassword, email)
   t.strictSame(work, ['append sign_in SignInLinkRequested', 'read sign_in'])
 })
 
@@ -95,10 +109,76 @@ t.test('a process does the same for an address that somebody has, at first and l
     const nobody = email.replace('@', 'x@')
     const asking = [processOfItsOwn(), processOfItsOwn()] as const
     for (const time of ['cold', 'warm']) {
-      const known = await asking[0](question, email)
+      const known = await asking[0].ask(question, email)
       t.ok(known.length > 0, `${what} does something: ${known.join()}`)
-      t.strictSame(await asking[1](question, nobody), known, `${what}, ${time}`)
+      t.strictSame(await asking[1].ask(question, nobody), known, `${what}, ${time}`)
     }
-    t.strictSame(await asking[0](question, nobody), await asking[1](question, email), `${what}, crossed`)
+    const crossed = await asking[0].ask(question, nobody)
+    t.strictSame(await asking[1].ask(question, email), crossed, `${what}, crossed`)
   })
+})
+
+t.test('who has signed in at a process before is read twice and written twice', async (t) => {
+  const { email, password } = await settled()
+  const process = processOfItsOwn()
+  for (const _ of ['cold', 'warm']) t.ok(await process.answered(login, { email, password }))
+  t.strictSame(process.turns(), [
+    ['read claim', 'read sign_in', 'read user'],
+    ['append sign_in SignInTried'],
+    ['append sign_in SignInPassed', 'append user_session SessionStarted'],
+    ['read merchant', 'read organization', 'read user'],
+  ])
+})
+
+t.test(
+  'no session works for a merchant whose member the user is no more, whatever is remembered',
+  async (t) => {
+    const { email, password, id, merchant: own } = await settled()
+    const { executor } = service.service.runtime.dependencies
+    const { merchant_id: first } = service.service.credentials
+    const envelope = { actor: 'test', correlation: 'test' }
+    const there = { ...envelope, merchant: first, livemode: false }
+    const add = { type: 'AddMember', data: { user: id, role: 'admin' } } as const
+    await executor.send(merchant, first, add, there)
+    const choose = { type: 'ChooseDefaultMerchant', data: { merchant: first } } as const
+    await executor.send(user, id, choose, { ...envelope, user: id })
+    const process = processOfItsOwn()
+    const worksAt = async () => (await process.answered(login, { email, password }))?.['merchant']
+    t.match(await worksAt(), { id: first })
+    const other = processOfItsOwn()
+    t.match(await other.answered(login, { email, password }), { merchant: { id: first } })
+    await executor.send(merchant, first, { type: 'RemoveMember', data: { user: id } }, there)
+    t.match(await worksAt(), { id: own })
+    const append = other.store.append.bind(other.store)
+    const begun = new Set<unknown>()
+    other.store.append = async (stream, expected, events) => {
+      for (const { type, data } of events)
+        if (type === 'SessionStarted') begun.add((data as { session?: string }).session)
+      // Before the session that takes the place of the first one.
+      if (begun.size === 2) {
+        const data = { password: '$argon2id$…', session: null }
+        await executor.send(user, id, { type: 'ChangePassword', data }, { ...envelope, user: id })
+      }
+      return append(stream, expected, events)
+    }
+    t.equal(await other.answered(login, { email, password }), undefined, 'the password is another one by now')
+    t.equal(begun.size, 2)
+  },
+)
+
+t.test('no session outlives that its user undoes what was added while it begins', async (t) => {
+  const { email, password, id } = await settled()
+  const { executor } = service.service.runtime.dependencies
+  const process = processOfItsOwn()
+  const append = process.store.append.bind(process.store)
+  process.store.append = async (stream, expected, events) => {
+    if (events.some(({ type }) => type === 'SessionStarted')) {
+      const undo = { type: 'UndoFactors', data: { since: new Date().toISOString() } } as const
+      await executor.send(user, id, undo, { actor: 'test', correlation: 'test', user: id })
+    }
+    return append(stream, expected, events)
+  }
+  t.equal(await process.answered(login, { email, password }), undefined)
+  process.store.append = append
+  t.match(await process.answered(login, { email, password }), { object: 'auth_session' })
 })

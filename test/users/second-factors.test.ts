@@ -1,7 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { eventually } from '../support/eventually.ts'
+import { mailTo } from '../support/identities/mails.ts'
 import { challengeFor, proof, totpCode, totpSetup, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
@@ -97,16 +95,8 @@ t.test('a challenge proves one thing, for one user, once', async (t) => {
 t.test('who has no authenticator gets a code by mail, in French, and five tries', async (t) => {
   const user = await newUser(service)
   const id = await challengeFor(service, user, 'change_password')
-  const directory = join(service.service.runtime.configuration.dataDirectory, 'mail')
-  const mail = await eventually(
-    async () =>
-      (existsSync(directory) ? readdirSync(directory) : [])
-        .filter((name) => name.endsWith('.eml'))
-        .map((name) => readFileSync(join(directory, name), 'utf8'))
-        .find((text) => text.includes(user.email) && /\d{6} est votre code/.test(text)),
-    (found) => found !== undefined,
-  )
-  const [code] = /\d{6}(?= est votre code)/.exec(mail!)!
+  const mail = await mailTo(service.service, user.email, /\d{6} est votre code/)
+  const [code] = /\d{6}(?= est votre code)/.exec(mail)!
   const wrong = code === '000000' ? '000001' : '000000'
   const many = await challengeFor(service, user, 'change_password')
   const guesses = await Promise.all(Array.from({ length: 20 }, () => verify(many, wrong)))

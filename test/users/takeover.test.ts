@@ -6,6 +6,7 @@ import { user as users } from '../../packages/domain/users/user.ts'
 import { startSession } from '../../services/api/actions/auth/auth-sessions.ts'
 import { knownUser } from '../../services/api/actions/auth/user-accounts.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdOwnAppends } from '../support/event-store/held-appends.ts'
 import { mailedToken, mailsTo, mailTo } from '../support/identities/mails.ts'
 import { challengeFor, proof, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -98,7 +99,7 @@ t.test('another spelling of an address is the same address, which stays with its
   }
   const registered = (email: string) =>
     service.post(`${auth}/register`, { email, password: other, name: 'B', merchantName: 'B' }, open)
-  t.match(await change(user, spelled), { status: 200, body: { email: spelled } })
+  t.match(await change(user, spelled), { status: 200, body: { email: spelled, email_verified: false } })
   t.match(await change(leaver, `left.${leaver.email}`), { status: 200 })
   const taken = await eventually(
     () => registered(leaver.email),
@@ -173,6 +174,48 @@ t.test('of two who change the password at once one does, and the other is signed
     me.map(({ status }) => status),
     answers.map(({ status }) => (status === 200 ? 200 : 401)),
   )
+})
+
+t.test('a key that is issued while its session ends is good for nothing', async (t) => {
+  const user = await newUser(service)
+  const { token } = await signIn(service, user)
+  const wanted = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read'] }
+  const issue = () => service.post(`${auth}/api-keys`, wanted, as(token))
+  const { body: kept } = await issue()
+  const held = holdOwnAppends(service.service.runtime.dependencies.store, 'ApiKeyIssued')
+  const asked = issue()
+  await held.begun
+  const ended = await service.call('DELETE', `${auth}/sessions`, undefined, as(user.token))
+  held.release()
+  t.equal(ended.status, 200)
+  t.match(await asked, { status: 401, body: { code: 'IKW-AUTH-002' } })
+  const { body } = await eventually(
+    () => service.get<{ data: readonly { status: string }[] }>(`${auth}/api-keys`, as(user.token)),
+    (answer) => answer.body.data.some(({ status }) => status === 'revoked'),
+  )
+  t.match(body.data, [{ status: 'revoked' }, { id: kept['id'], status: 'active' }])
+})
+
+t.test('who rolls a key while the session ends is told to sign in again and create one', async (t) => {
+  const user = await newUser(service)
+  const second = await signIn(service, user)
+  const wanted = { name: 'Shop', environment: 'sandbox', scopes: ['balance.read'] }
+  const { body: old } = await service.post(`${auth}/api-keys`, wanted, as(user.token))
+  const held = holdOwnAppends(service.service.runtime.dependencies.store, 'ApiKeyRolled')
+  const asked = service.post(`${auth}/api-keys/${String(old['id'])}/roll`, {}, as(second.token))
+  await held.begun
+  const ended = await service.call('DELETE', `${auth}/sessions`, undefined, as(user.token))
+  held.release()
+  t.equal(ended.status, 200)
+  t.match(await asked, { status: 401, body: { code: 'IKW-AUTH-002', detail: /sign in and create a key/ } })
+  const { body } = await eventually(
+    () => service.get<{ data: readonly { status: string }[] }>(`${auth}/api-keys`, as(user.token)),
+    (answer) => answer.body.data.every(({ status }) => status === 'revoked'),
+  )
+  t.equal(body.data.length, 2)
+  const again = await signIn(service, user)
+  const { body: next } = await service.post(`${auth}/api-keys`, wanted, as(again.token))
+  t.match(await service.get('/api/v1/balance', { key: String(next['key']) }), { status: 200 })
 })
 
 t.test('a mail says nothing that somebody else has written', async (t) => {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { tableOf } from '../../infra/postgres/read-models/tables.ts'
+import { walletBalances } from '../../projections/wallets.ts'
 import { createCustomer, passDays } from '../support/commerce/billing.ts'
 import { answerPayment } from '../support/commerce/checkout.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
+import { ownLocks } from '../support/postgres.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { askForTopup, card, topUp } from '../support/commerce/wallets.ts'
@@ -60,7 +63,7 @@ t.test("a wallet pays an invoice, and the fee is taken when the money becomes th
       id: /^wa_/,
       invoice,
       customer,
-      currency: 'xof',
+      currency: 'XOF',
       applied_amount: 5_000,
       remaining_balance: 3_000,
       invoice_paid: true,
@@ -70,7 +73,7 @@ t.test("a wallet pays an invoice, and the fee is taken when the money becomes th
   t.match(await shown(invoice), { status: 'paid', amount_paid: 5_000 }, 'the next request sees it')
   t.equal(await balance(), 3_000)
   t.equal(await available(), before + 4_950)
-  t.strictSame(await told('wallet.applied', applied.body['id']), applied.body)
+  t.strictSame(await told('wallet.applied', applied.body['id']), { ...applied.body, currency: 'xof' })
   const { body } = await service.get<{ data: Shown[] }>('/api/v1/balance-transactions?limit=1')
   t.match(body.data[0], {
     type: 'wallet_payment',
@@ -79,6 +82,34 @@ t.test("a wallet pays an invoice, and the fee is taken when the money becomes th
     net: 4_950,
     source: applied.body['id'],
   })
+})
+
+t.test('a customer shows what is in the wallet, however far its read model is', async (t) => {
+  await topUp(service, { customer, amount: 8_000 })
+  const invoice = await open()
+  t.equal(await balance(), 8_000)
+  const { pool } = service.service.runtime.postgres
+  const table = tableOf(walletBalances, 1).name
+  const holder = await pool.connect()
+  t.teardown(() => holder.release(true))
+  await holder.query(`begin; lock table ${table} in exclusive mode`)
+  await apply(invoice)
+  const waiting = `select from ${ownLocks} where relation = to_regclass('${table}') and not granted`
+  await eventually(
+    async () => (await pool.query(waiting)).rowCount,
+    (count) => count === 1,
+  )
+  const { reads } = service.service.runtime.dependencies
+  const reached = reads.reached.bind(reads)
+  const waits = t.capture(reads, 'reached', reached)
+  const answered = balance()
+  const isWaiting = eventually(
+    async () => waits.args().some(([, , name]) => name === walletBalances.name),
+    Boolean,
+  )
+  await Promise.race([answered, isWaiting])
+  await holder.query('rollback')
+  t.equal(await answered, 3_000)
 })
 
 t.test('what is applied is cut to what is due, what is asked for and what the wallet has', async (t) => {

@@ -52,7 +52,7 @@ t.test('a customer puts money into the wallet, and pays an invoice with it', asy
       id: /^wt_/,
       customer,
       amount: 5_000,
-      currency: 'xof',
+      currency: 'XOF',
       status: 'pending',
       next_action: { type: 'mobile_money_ussd' },
     },
@@ -60,7 +60,7 @@ t.test('a customer puts money into the wallet, and pays an invoice with it', asy
   await answerPayment(service, asked.body['payment_intent'])
   const full = await eventually(wallet, ({ body }) => (body['balances'] as unknown[]).length > 0)
   t.match(full.body, {
-    balances: [{ currency: 'xof', amount: 5_000 }],
+    balances: [{ currency: 'XOF', amount: 5_000 }],
     transactions: [
       { direction: 'credit', type: 'topup', amount: 5_000, reference: { object: 'payment', id: /^pay_/ } },
     ],

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { v7 } from 'uuid'
 import type { EventStore } from '../../packages/kernel/ports.ts'
+import type { ReadStore } from '../../packages/kernel/ports/reads.ts'
 import { Directory } from '../../services/webhooks/directory.ts'
 import { command, happened, register, webhookFixture, type WebhookFixture } from '../support/webhooks.ts'
 
@@ -64,4 +65,38 @@ t.test('what the subscription has not told yet is known, of each owner that it c
   await command(owner!, changed, { type: 'ReviseEndpoint', data: { enabled: false } })
   await directory.reach((await happened(fixture)).position)
   t.strictSame(await enabledFor(owner), [[another, ['*']]])
+})
+
+t.test('a position beyond the end of the log keeps nobody waiting', async (t) => {
+  const fixture = await webhookFixture()
+  const id = await register(fixture, url)
+  const { directory } = await lateDirectory(t, fixture)
+  await directory.reach((await fixture.store.head()) + 1_000_000)
+  t.match(await directory.enabled({ ...fixture, livemode: false }), [{ id }])
+})
+
+t.test('what is ahead of the read model is read once, however many owners ask', async (t) => {
+  const fixture = await webhookFixture()
+  const owners = Array.from({ length: 5 }, () => ({ ...fixture, merchant: v7(), livemode: false }))
+  const ids: string[] = []
+  for (const owner of owners) ids.push(await register(owner, url))
+  const looked: number[] = []
+  const store: EventStore = {
+    ...fixture.store,
+    readAll: (after, ...rest) => {
+      looked.push(after)
+      return fixture.store.readAll(after, ...rest)
+    },
+  }
+  const reads = { page: async () => ({ rows: [], position: 0 }) } as unknown as ReadStore
+  const directory = new Directory({ ...fixture, store, reads, log, ownersMax: 10 })
+  await directory.open()
+  t.teardown(() => directory.close())
+  for (const owner of owners) t.match(await directory.enabled(owner), [{ id: ids.shift() }])
+  t.strictSame(looked, [0], 'nothing has been written since')
+  const late = { ...fixture, merchant: v7(), livemode: false }
+  const id = await register(late, url)
+  t.match(await directory.enabled(late), [{ id }])
+  t.equal(looked.length, 2)
+  t.ok(looked[1]! > 0, 'read on from there')
 })

@@ -4,7 +4,7 @@ import { keepPublicEvents } from '../../infra/postgres/webhooks/public-events.ts
 import { credentialsOf } from '../../packages/contract/access/callers.ts'
 import { publicId } from '../../packages/contract/identity.ts'
 import { publicSources, readScopes, scopes, webhookTypes } from '../../packages/domain/index.ts'
-import { routes } from '../../services/api/routes/index.ts'
+import { routes } from '../../services/families.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { v7 } from 'uuid'
+import { Replays } from '../../infra/postgres/webhooks/replays.ts'
 import { webhookReplay } from '../../packages/domain/webhook-endpoints/webhook-replay.ts'
 import {
   allHappened,
@@ -165,6 +166,29 @@ t.test('a hundred replays to an endpoint that hangs hold up no other endpoint', 
   const own = await register(hanging, `${shop.url}/own`)
   const toOwn = await requestReplay(hanging, { event: event!.id, endpoint: own })
   t.match(await completed(fixture, toOwn), { succeeded: 1 }, 'also of the same merchant')
+})
+
+t.test('replays are planned in turns, before any of them is completed', async (t) => {
+  const fixture = await webhookFixture()
+  const other = { ...fixture, merchant: v7() }
+  const url = 'https://shop.example/hooks'
+  const [endpoint, others] = [await register(fixture, url), await register(other, url)]
+  const [event, its] = [await happened(fixture), await happened(other)]
+  const many: string[] = []
+  for (let number = 0; number < 3; number++)
+    many.push(await requestReplay(fixture, { event: event.id, endpoint }))
+  const one = await requestReplay(other, { event: its.id, endpoint: others })
+  const [first, second, third] = many
+  const replays = new Replays(fixture.pool)
+  const open = async () => {
+    // Those of other tests among them.
+    const all = await replays.open({ perOwnerMax: 10, perEndpointMax: 10, limit: 10_000, without: [] })
+    return all.map(({ id }) => id).filter((id) => [...many, one].includes(id))
+  }
+  await until(async () => (await open()).length === 4)
+  t.strictSame(await open(), [first, one, second, third])
+  await replays.plan({ replay: first!, now: fixture.clock(), what: { event: event.id, endpoints: [] } })
+  t.strictSame(await open(), [one, second, third, first])
 })
 
 t.test('what an endpoint is being sent for the first time is not missed', async (t) => {

@@ -165,6 +165,12 @@ async function exhausted(fixture: WebhookFixture, url: string): Promise<WebhookF
   return other
 }
 
+/** So many consequences of deliveries wait, those under way among them. */
+async function consequencesWait({ pool }: WebhookFixture, count: number): Promise<void> {
+  const waiting = 'select from deliveries where consequence is not null'
+  await until(async () => (await pool.query(waiting)).rows.length === count)
+}
+
 async function consequencesSettled({ pool }: WebhookFixture): Promise<void> {
   const open = `select from deliveries where consequence is not null or status = 'pending'`
   await until(async () => (await pool.query(open)).rows.length === 0)
@@ -176,9 +182,11 @@ t.test('a mail that is refused is given up at once, and keeps no mail of others 
   shop.answer = (_, response) => void response.writeHead(410).end()
   const tried: string[] = []
   const refused = new Set<string>()
+  let isHeld = true
   const mailer = {
     send: async ({ to }: Mail) => {
       tried.push(to)
+      await until(() => !isHeld)
       if (refused.has(to)) throw new MailRefusedError('550 no such user')
     },
   }
@@ -189,6 +197,9 @@ t.test('a mail that is refused is given up at once, and keeps no mail of others 
     merchants.push(`${merchant}@example.com`)
     if (number % 2 === 0) refused.add(merchants.at(-1)!)
   }
+  // Behind the first one, the others go out in one round.
+  await consequencesWait(fixture, merchants.length)
+  isHeld = false
   await consequencesSettled(fixture)
   t.strictSame(tried.toSorted(), merchants.toSorted(), 'each was tried once')
 })
@@ -198,20 +209,25 @@ t.test('a mail that the server wants later keeps no mail of others waiting', asy
   const shop = await receiver(t)
   shop.answer = (_, response) => void response.writeHead(410).end()
   const sent: string[] = []
-  let first: string | undefined
+  let [isHeld, later]: [boolean, string | undefined] = [true, undefined]
   const mailer = {
     send: async ({ to }: Mail) => {
-      first ??= to
-      if (to === first) throw new MailDeferredError('451 greylisted')
+      const isFirst = isHeld
+      await until(() => !isHeld)
+      if (!isFirst) later ??= to
+      if (to === later) throw new MailDeferredError('451 greylisted')
       sent.push(to)
     },
   }
   await webhookService(t, fixture, { mailer })
   const merchants: string[] = []
-  for (let number = 0; number < 3; number++)
+  for (let number = 0; number < 4; number++)
     merchants.push(`${(await exhausted(fixture, `${shop.url}/${number}`)).merchant}@example.com`)
-  await until(() => sent.length === 2)
-  t.strictSame(sent.toSorted(), merchants.filter((to) => to !== first).toSorted())
+  // Behind the first one, the others go out in one round, of which the first is wanted later.
+  await consequencesWait(fixture, merchants.length)
+  isHeld = false
+  await until(() => sent.length === 3)
+  t.strictSame(sent.toSorted(), merchants.filter((to) => to !== later).toSorted())
   const text = `select from deliveries where (consequence ->> 'tries')::integer >= 1 and worker is null`
   await until(async () => (await fixture.pool.query(text)).rows.length === 1)
 })
@@ -234,12 +250,13 @@ t.test('while the mail server is away mails wait, longer each time, and then go 
   const merchants: string[] = []
   for (let number = 0; number < 3; number++)
     merchants.push((await exhausted(fixture, `${shop.url}/${number}`)).merchant)
-  const text = `select from deliveries where (consequence ->> 'tries')::integer >= $1 and worker is null`
-  const postponed = async (times: number) => (await fixture.pool.query(text, [times])).rows.length === 3
-  await until(() => postponed(1))
+  const text = `select from deliveries where (consequence ->> 'notBefore')::timestamptz = $1 and worker is null`
+  const allWait = async (ms: number) =>
+    (await fixture.pool.query(text, [new Date(fixture.clock().getTime() + ms)])).rows.length === 3
+  await until(() => allWait(5_000))
   const afterFirst = tries
   fixture.advance(5_000)
-  await until(() => postponed(2))
+  await until(() => allWait(10_000))
   t.equal(tries, afterFirst + 1, 'of one round, one mail finds out')
   isAway = false
   fixture.advance(10_000)

@@ -19,9 +19,12 @@ type EventRow = [
   metadata: EventMetadata,
 ]
 
-/** A window without events is a single row: the head, and how far was looked. */
+/**
+ * A window without events is a single row: the head, and how far was looked. A full one says nothing about
+ * that: it reaches its last event.
+ */
 type WindowRow =
-  | [...event: EventRow, reach: number]
+  | [...event: EventRow, reach: number | null]
   | [head: number, stream: null, ...nothing: [null, null, null, null, null, null], reach: number]
 
 interface StreamRead {
@@ -53,21 +56,25 @@ const readStreams = `
     limit request.size
   ) event`
 
-/** Positions may be far apart: a log that was copied here keeps its original ones. */
+/**
+ * Positions may be far apart: a log that was copied here keeps its original ones. How far was looked is only
+ * asked for where events are missing; to a reader far behind it would cost ten times as much as the events.
+ */
 const readWindow = `
-  select log.head, ${eventColumns}, ahead.reach
-  from (select coalesce(max(position), 0) as head from events) log
-  cross join lateral (
-    select coalesce(max(position), $1) as reach
-    from (select position from events where position > $1 order by position limit $2) looked_at
-  ) ahead
-  left join lateral (
-    select * from events
-    where position > $1 and position <= ahead.reach
-      and ($3::text[] is null or split_part(stream, '-', 1) = any ($3))
+  with found as materialized (
+    select * from (select * from events where position > $1 order by position limit $2) looked_at
+    where $3::text[] is null or split_part(stream, '-', 1) = any ($3)
     order by position
     limit $4
-  ) event on true`
+  )
+  select (select coalesce(max(position), 0) from events) as head, ${eventColumns},
+    case when (select count(*) from found) < $4 then (
+      select coalesce(max(position), $1)
+      from (select position from events where position > $1 order by position limit $2) looked_at
+    ) end as reach
+  from (values (true)) always
+  left join found event on true
+  order by event.position`
 
 export class Reader {
   readonly #pool: pg.Pool
@@ -114,12 +121,12 @@ export class Reader {
     const values = [after, categories ? eventsLookedAt : limit, categories ?? null, limit]
     const query = { name: 'read-window', text: readWindow, values, rowMode: 'array' } as const
     const { rows } = await this.#pool.query<WindowRow>(query)
-    const [head = 0, , , , , , , , reach = after] = rows[0] ?? []
+    const [head = 0, , , , , , , , reach = null] = rows[0] ?? []
     const events: StoredEvent[] = []
     for (const row of rows) if (row[1] !== null) events.push(storedEvent(row))
     const last = events.at(-1)
     if (last) this.#seen.note(last)
-    const through = last && events.length === limit ? last.position : reach
+    const through = reach ?? last?.position ?? after
     return { events, through, head }
   }
 

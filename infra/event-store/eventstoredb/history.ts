@@ -7,7 +7,7 @@ import type { ServerEvent } from './messages/read.ts'
 import { historyStream } from './streams/names.ts'
 
 /** Position of a copied event: in the history and in this server's log. */
-export interface Place {
+export interface HistoryMark {
   readonly position: number
   readonly commit: number
 }
@@ -15,7 +15,7 @@ export interface Place {
 type Note =
   | { readonly type: 'HistoryBegun'; readonly data: { readonly id: string } }
   | { readonly type: 'HistoryCopyBegun'; readonly data: { readonly id: string } }
-  | { readonly type: 'HistoryPlaced'; readonly data: Place }
+  | { readonly type: 'HistoryPlaced'; readonly data: HistoryMark }
   | { readonly type: 'HistoryCopied'; readonly data: { readonly id: string } }
 
 /** The stream in which this service keeps what it must know about the log. */
@@ -35,18 +35,18 @@ export class History {
   /** False while a copy into this store is incomplete. */
   isComplete = true
   readonly #notes: Notes
-  readonly #places: Place[] = []
+  readonly #places: HistoryMark[] = []
   #revision = -1
 
   constructor(notes: Notes) {
     this.#notes = notes
   }
 
-  get last(): Place | undefined {
+  get last(): HistoryMark | undefined {
     return this.#places.at(-1)
   }
 
-  get beforeLast(): Place | undefined {
+  get beforeLast(): HistoryMark | undefined {
     return this.#places.at(-2)
   }
 

@@ -13,12 +13,12 @@ export interface Newest {
   readonly category: string | undefined
 }
 
-type Place = Pick<ServerEvent, 'commit' | 'id'>
+type LogMark = Pick<ServerEvent, 'commit' | 'id'>
 
-interface Known {
+interface SearchedRange {
   readonly newest: Newest
   /** Up to this event of the server, whoever wrote it, there is nothing newer of ours. */
-  readonly through: Place
+  readonly through: LogMark
   readonly doubts: number
 }
 
@@ -34,9 +34,9 @@ export interface SearchedLogOptions {
   /** Changes when the next answer may come from another server. */
   readonly doubts: () => number
   /** The newest event of the server, whoever wrote it. */
-  readonly end: () => Promise<Place | undefined>
+  readonly end: () => Promise<LogMark | undefined>
   /** The event at this place of the server's log. */
-  readonly at: (commit: number) => Promise<Place | undefined>
+  readonly at: (commit: number) => Promise<LogMark | undefined>
   /** True when something in our streams stands behind this place; undefined when others stand in between. */
   readonly hasMore: (commit: number) => Promise<boolean | undefined>
   /** Searches from the end; undefined when it would have to pass very much of others. */
@@ -63,9 +63,9 @@ const none: Newest = { position: 0, commit: 0, id: '', category: undefined }
  */
 export class SearchedLog {
   readonly #options: SearchedLogOptions
-  #known: Known | undefined
+  #known: SearchedRange | undefined
   /** What was known before the newest event had come: those who follow the log still go on from there. */
-  #before: Known | undefined
+  #before: SearchedRange | undefined
   #isQuiet = true
   #search: Search | undefined
   #searching: Promise<void> | undefined
@@ -81,7 +81,7 @@ export class SearchedLog {
     const end = this.#isQuiet ? await this.#options.end() : undefined
     const newest = (await this.#newest(known, end)) ?? (await this.#newestFromFront(doubts))
     this.#isQuiet = known === undefined || newest.position === known.newest.position
-    const places: readonly Place[] = [newest, ...(end ? [end] : []), ...(known ? [known.through] : [])]
+    const places: readonly LogMark[] = [newest, ...(end ? [end] : []), ...(known ? [known.through] : [])]
     const through = places.reduce((one, other) => (other.commit > one.commit ? other : one))
     if (known && known.newest.position !== newest.position) this.#before = known
     this.#known = { newest, through, doubts }
@@ -103,7 +103,7 @@ export class SearchedLog {
     return known ? known.through.commit - known.newest.commit : 0
   }
 
-  get #valid(): Known | undefined {
+  get #valid(): SearchedRange | undefined {
     return this.#known?.doubts === this.#options.doubts() ? this.#known : undefined
   }
 
@@ -116,7 +116,7 @@ export class SearchedLog {
     if (this.#known === known) this.#known = event?.id === known.through.id ? { ...known, doubts } : undefined
   }
 
-  async #newest(known: Known | undefined, end: Place | undefined): Promise<Newest | undefined> {
+  async #newest(known: SearchedRange | undefined, end: LogMark | undefined): Promise<Newest | undefined> {
     const { hasMore, newest } = this.#options
     if (!known || !end) return newest()
     const isMore = await hasMore(known.through.commit)

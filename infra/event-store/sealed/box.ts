@@ -8,7 +8,7 @@ const receipt = Buffer.from('receipt')
 const options = { authTagLength: tagBytes }
 
 /** What a box is bound to: it does not open in another event. */
-export interface Place {
+export interface SealContext {
   /** The event's salt, which also provides the nonce: 16 random bytes in base64url. */
   readonly salt: string
   readonly id: string
@@ -17,14 +17,14 @@ export interface Place {
 /**
  * Deterministic: the same content in the same place gives the same box, so that an append can be repeated.
  */
-export function seal(key: Buffer, content: string, { salt, id }: Place): string {
+export function seal(key: Buffer, content: string, { salt, id }: SealContext): string {
   const cipher = createCipheriv(algorithm, key, nonceOf(salt)).setAAD(Buffer.from(id))
   const bytes = Buffer.concat([cipher.update(content, 'utf8'), cipher.final(), cipher.getAuthTag()])
   return bytes.toString('base64url')
 }
 
 /** Throws for a box that was changed or moved. */
-export function open(key: Buffer, box: string, { salt, id }: Place): string {
+export function open(key: Buffer, box: string, { salt, id }: SealContext): string {
   const bytes = Buffer.from(box, 'base64url')
   const end = bytes.length - tagBytes
   const decipher = createDecipheriv(algorithm, key, nonceOf(salt), options).setAAD(Buffer.from(id))

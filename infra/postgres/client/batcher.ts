@@ -4,12 +4,11 @@ interface Waiting<Item, Answer> {
   readonly reject: (error: unknown) => void
 }
 
-const statementsAtOnce = 2
-
 /** Items enqueued within one tick, or while statements are in flight, go with the next statement. */
 export class Batcher<Item, Answer> {
   readonly #carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>
   readonly #itemsPerStatement: number
+  readonly #statementsAtOnce: number
   #waiting: Waiting<Item, Answer>[] = []
   #running = 0
   #isPlanned = false
@@ -17,10 +16,11 @@ export class Batcher<Item, Answer> {
   /** `carryOut` returns results in the order of the items. */
   constructor(
     carryOut: (items: readonly Item[]) => Promise<readonly Answer[]>,
-    { itemsPerStatement = 1_000 } = {},
+    { itemsPerStatement = 1_000, statementsAtOnce = 2 } = {},
   ) {
     this.#carryOut = carryOut
     this.#itemsPerStatement = itemsPerStatement
+    this.#statementsAtOnce = statementsAtOnce
   }
 
   /** Rejects when the statement carrying the item fails. */
@@ -36,7 +36,7 @@ export class Batcher<Item, Answer> {
     this.#isPlanned = true
     setImmediate(() => {
       this.#isPlanned = false
-      while (this.#waiting.length > 0 && this.#running < statementsAtOnce) {
+      while (this.#waiting.length > 0 && this.#running < this.#statementsAtOnce) {
         void this.#send(this.#waiting.splice(0, this.#itemsPerStatement))
       }
     })

@@ -10,6 +10,8 @@ export interface Postgres {
   readonly pool: pg.Pool
   /** For reads whose cost depends on what the caller asks for. */
   readonly reads: SharedReads
+  /** For those who watch: their questions end in time, and take no connection from those who work. */
+  readonly watching: pg.Pool
   /** Shares this pool's connections. */
   readonly knex: Knex
   /** Closes the connections, and stops the embedded server if it is one that no other process uses. */
@@ -24,10 +26,9 @@ export interface PostgresOptions {
 
 const applicationName = 'ikw-payments'
 const connectionsMax = 10
-/**
- * Limits for reads whose cost depends on what the caller asks for: this many at a time, each for this long.
- */
+/** Limits for reads whose cost depends on what the caller asks for, and for those who watch. */
 const readsMax = 6
+const watchersMax = 2
 const readMsMax = 5_000
 const connectTimeoutMs = 5_000
 const versionMin = 15
@@ -64,17 +65,23 @@ async function openPool(url: string, stop: () => Promise<void>): Promise<Postgre
     await stop()
     throw error
   }
-  const readPool = new pg.Pool({ ...connectionOptions(url), max: readsMax, statement_timeout: readMsMax })
-  surviveBrokenConnections(readPool)
-  const reads = new SharedReads(readPool)
+  const watching = boundedPool(url, watchersMax)
+  const reads = new SharedReads(boundedPool(url, readsMax))
   const builder = knex({ client: 'pg', connectionPool: pool, log: quiet })
   const close = async () => {
     await builder.destroy()
-    await reads.close()
+    await Promise.all([reads.close(), watching.end()])
     await pool.end()
     await stop()
   }
-  return { url, pool, reads, knex: builder, close }
+  return { url, pool, reads, watching, knex: builder, close }
+}
+
+/** Its statements end in time, also where they wait for a lock. */
+function boundedPool(url: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ ...connectionOptions(url), max, statement_timeout: readMsMax })
+  surviveBrokenConnections(pool)
+  return pool
 }
 
 /**

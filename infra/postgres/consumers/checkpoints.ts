@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { prepared } from '../client/prepared-statements.ts'
 import { fenced, LeadershipLostError, type Fence } from './fence.ts'
 
 export interface Checkpoint {
@@ -53,7 +54,7 @@ export class Checkpoints {
   }
 
   async save(name: string, position: number): Promise<void> {
-    await this.#write((connection) => connection.query(move, [name, position]))
+    await this.#write((connection) => connection.query(moved([[name, position]])))
     if ((this.#passed.get(name) ?? Infinity) <= position) this.#passed.delete(name)
   }
 
@@ -81,9 +82,7 @@ export class Checkpoints {
     const passed = [...this.#passed]
     if (passed.length === 0) return
     this.#passed.clear()
-    const write = this.#write(async (connection) => {
-      for (const parameters of passed) await connection.query(move, parameters)
-    })
+    const write = this.#write((connection) => connection.query(moved(passed)))
     this.#written = Promise.all([this.#written, write]).then(
       () => undefined,
       (error: unknown) => {
@@ -101,4 +100,9 @@ export class Checkpoints {
 
 /** Never back: what was passed may arrive behind what was done after it. */
 const move = `
-  update checkpoints set position = greatest(position, $2), updated_at = now() where name = $1`
+  update checkpoints set position = greatest(checkpoints.position, done.position), updated_at = now()
+  from unnest($1::text[], $2::bigint[]) as done (name, position) where checkpoints.name = done.name`
+
+function moved(done: readonly (readonly [name: string, position: number])[]): pg.QueryConfig {
+  return prepared(move, [done.map(([name]) => name), done.map(([, position]) => position)])
+}

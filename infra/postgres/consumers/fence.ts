@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { planByKey } from '../client/prepared-statements.ts'
 import { inTransaction } from '../client/transaction.ts'
 
 /**
@@ -51,8 +52,21 @@ export function fenced<Result>(
   fence: Fence | undefined,
   work: (connection: pg.ClientBase) => Promise<Result>,
 ): Promise<Result> {
-  return inTransaction(pool, async (connection) => {
+  return inTransaction(pool, behind(fence, work))
+}
+
+/** The same for work whose statements look up rows by key. */
+export function fencedByKey<Result>(
+  pool: pg.Pool,
+  fence: Fence | undefined,
+  work: (connection: pg.ClientBase) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(pool, behind(fence, work), planByKey)
+}
+
+function behind<Result>(fence: Fence | undefined, work: (connection: pg.ClientBase) => Promise<Result>) {
+  return async (connection: pg.ClientBase) => {
     await fence?.(connection)
     return work(connection)
-  })
+  }
 }

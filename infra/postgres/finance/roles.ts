@@ -29,6 +29,8 @@ const sessionSettings = {
   search_path: 'finance',
 }
 const connectionsMax = 10
+/** One report that sorts what it has joined with itself would otherwise fill the disk of the books. */
+const temporaryFilesMax = '2GB'
 
 /**
  * Whether role `r` was made here. An administrator may be a member of the group too, and is neither given a
@@ -57,7 +59,29 @@ export async function grantReader(pool: pg.Pool, name: string): Promise<ReaderRo
     for (const [setting, value] of Object.entries(sessionSettings))
       await connection.query(`alter role ${role} set ${setting} = ${pg.escapeLiteral(value)}`)
   })
-  return { name, password, leftToDo: await closeToReaders(pool) }
+  const leftToDo = [await closeToReaders(pool), await limitFiles(pool, name)].filter((each) => each !== '')
+  return { name, password, leftToDo: leftToDo.join('\n') }
+}
+
+/** Only an administrator may: what is left to be run, or nothing. */
+async function limitFiles(pool: pg.Pool, name: string): Promise<string> {
+  const limiting = `alter role ${pg.escapeIdentifier(name)} set temp_file_limit = '${temporaryFilesMax}';`
+  const isDone = await pool.query(limiting).then(
+    () => true,
+    (error: unknown) => {
+      if ((error as { code?: string }).code !== '42501') throw error
+      return false
+    },
+  )
+  return isDone || (await hasFileLimit(pool, name)) ? '' : limiting
+}
+
+async function hasFileLimit(pool: pg.Pool, name: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from pg_roles r, unnest(r.rolconfig) as c where rolname = $1 and c like 'temp_file_limit=%'`,
+    [name],
+  )
+  return rowCount! > 0
 }
 
 /**
@@ -85,24 +109,33 @@ export async function revokeReader(pool: pg.Pool, name: string): Promise<boolean
   return true
 }
 
+export interface ReaderLimits {
+  /** Of a transaction that nobody has used. */
+  readonly idleMs: number
+  /** Of any transaction: one long statement, or many short ones. */
+  readonly transactionMs: number
+}
+
 /**
- * Ends sessions of readers whose transaction nobody has used for so long, since what it can see is kept from
- * vacuum. A reader can turn off the server's own limit. Returns how many there were.
+ * Ends sessions of readers whose transaction is over a limit, since vacuum keeps what it can see, and a
+ * rebuild waits for it. A reader can turn off the server's own limits. Returns how many there were.
  */
-export async function endIdleReaders(pool: pg.Pool, idleMs: number): Promise<number> {
+export async function endOverdueReaders(pool: pg.Pool, limits: ReaderLimits): Promise<number> {
   const { rowCount } = await pool.query(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
-     where a.datname = current_database() and a.state in ('idle in transaction', 'idle in transaction (aborted)')
-       and a.state_change < now() - $1 * interval '1 millisecond' and ${isReader}
-       and pg_has_role(a.usesysid, 'usage')`,
-    [idleMs, financeReader],
+     where a.datname = current_database() and ${isReader} and pg_has_role(a.usesysid, 'usage')
+       and (a.xact_start < now() - $3 * interval '1 millisecond'
+         or a.state in ('idle in transaction', 'idle in transaction (aborted)')
+           and a.state_change < now() - $1 * interval '1 millisecond')`,
+    [limits.idleMs, financeReader, limits.transactionMs],
   )
   return rowCount ?? 0
 }
 
 /**
- * What PostgreSQL lets everybody do in a database: temporary tables, large objects, and advisory locks, by
- * which our processes choose their leaders. The service's own user keeps them, whoever runs this.
+ * What PostgreSQL lets everybody do in a database: temporary tables, large objects, messages in the log of
+ * writes, and advisory locks, by which our processes choose their leaders. The service's own user keeps them,
+ * whoever runs this.
  */
 function closingFor(service: string): string {
   const keeper = pg.escapeLiteral(service)
@@ -112,7 +145,8 @@ function closingFor(service: string): string {
     execute format('revoke temporary on database %I from public', current_database());
     execute format('grant temporary on database %I to %I', current_database(), ${keeper});
     for function in select oid::regprocedure from pg_proc where pronamespace = 'pg_catalog'::regnamespace
-      and (proname ~ '^lo_' or proname in ('loread', 'lowrite') or proname ~ '^pg_(try_)?advisory_')
+      and (proname ~ '^lo_' or proname in ('loread', 'lowrite') or proname ~ '^pg_(try_)?advisory_'
+        or proname = 'pg_logical_emit_message')
     loop
       execute format('revoke execute on function %s from public', function);
       execute format('grant execute on function %s to %I', function, ${keeper});
@@ -139,7 +173,7 @@ async function openness(pool: pg.Pool): Promise<{ readonly service: string; read
     `select current_user as service, bool_or(has_function_privilege($1, oid, 'execute'))
        or has_database_privilege($1, current_database(), 'temporary') as open
      from pg_proc where pronamespace = 'pg_catalog'::regnamespace
-       and proname in ('lo_create', 'pg_advisory_lock')`,
+       and proname in ('lo_create', 'pg_advisory_lock', 'pg_logical_emit_message')`,
     [financeReader],
   )
   return rows[0]!

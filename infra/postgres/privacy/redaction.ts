@@ -147,7 +147,7 @@ function textsOf(streams: readonly ErasedStream[]): ReadonlySet<string> {
   return new Set(streams.flatMap(({ texts }) => texts))
 }
 
-export interface Place {
+export interface TableMatches {
   readonly table: string
   readonly rows: number
 }
@@ -167,7 +167,7 @@ export interface Sought {
 const undefinedTable = '42P01'
 
 /** Every table in which something stands that was erased; sought anew where a rebuild takes one away. */
-export async function placesOf(pool: pg.Pool, sought: Sought): Promise<readonly Place[]> {
+export async function placesOf(pool: pg.Pool, sought: Sought): Promise<readonly TableMatches[]> {
   try {
     return await search(pool, sought)
   } catch (error) {
@@ -176,7 +176,7 @@ export async function placesOf(pool: pg.Pool, sought: Sought): Promise<readonly 
   }
 }
 
-async function search(pool: pg.Pool, sought: Sought): Promise<readonly Place[]> {
+async function search(pool: pg.Pool, sought: Sought): Promise<readonly TableMatches[]> {
   const { contacts, owner, texts, ids, except } = sought
   const { rows: tables } = await pool.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
@@ -186,7 +186,7 @@ async function search(pool: pg.Pool, sought: Sought): Promise<readonly Place[]> 
     [except],
   )
   const values = [withJson(contacts), asMerchant(owner).merchant, withJson(texts), ids]
-  const found: Place[] = []
+  const found: TableMatches[] = []
   for (const { name } of tables) {
     const { rows } = await pool.query<{ rows: number }>(
       `select count(*)::integer as rows from (select t::text as row from ${name} t) as searched

@@ -6,8 +6,8 @@ import type { Documents, ReadModel } from '../../../packages/kernel/projection.t
 import { settleAll } from '../client/settle-all.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { isDataFailure } from '../client/failures.ts'
-import { fenced, type Fence } from '../consumers/fence.ts'
-import { planByKey, prepared } from '../client/prepared-statements.ts'
+import { fenced, fencedByKey, type Fence } from '../consumers/fence.ts'
+import { prepared } from '../client/prepared-statements.ts'
 import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
 import type { ProjectionCursor } from './projection-cursor.ts'
 import { createIndexes, createTable, selectDocument, tableOf, type Table } from './tables.ts'
@@ -172,8 +172,7 @@ export class Projector {
     const { pool, fence } = this.#options
     const tracks = parts.map(({ track }) => track)
     try {
-      await fenced(pool, fence, async (connection) => {
-        await connection.query(planByKey)
+      await fencedByKey(pool, fence, async (connection) => {
         for (const { write } of parts) await write(connection)
         await moveCheckpoints(connection, tracks, through)
       })

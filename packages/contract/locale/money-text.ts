@@ -1,6 +1,11 @@
 import { currencyExponent } from './currencies.ts'
 import { amountMinorMax } from '../vocabulary.ts'
 
+/** `1,200`: in minor units, as everywhere in the API. */
+export function spelledAmount(amountMinor: number): string {
+  return amountMinor.toLocaleString('en-US')
+}
+
 /** `2 500`, `2.500` and `12,50` in the smallest unit; `undefined` for what is no amount of the currency. */
 export function minorAmount(text: string, currency: string): number | undefined {
   const exponent = currencyExponent(currency) ?? 0

@@ -34,12 +34,13 @@ interface Nullable {
   readonly type?: unknown
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly TSchema[]
+  readonly additionalProperties?: boolean | object
 }
 
 /** Generators make a type of each of these, and invent a name such as `Type3Type1` where there is none. */
 export function isType(schema: TSchema): boolean {
-  const { enum: words = [], anyOf = [] } = schema as TSchema & Nullable
-  const isMap = typeof schema['additionalProperties'] === 'object'
+  const { enum: words = [], anyOf = [], additionalProperties: more = false } = schema as TSchema & Nullable
+  const isMap = more !== false
   const branches = anyOf.filter((branch) => branch['type'] !== 'null')
   return words.length > 1 || branches.length > 1 || 'properties' in schema || isMap
 }

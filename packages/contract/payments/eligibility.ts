@@ -13,6 +13,7 @@ import {
   type Market,
   type Operator,
 } from './catalog.ts'
+import { spelledAmount } from '../locale/money-text.ts'
 import { refuseField, type RefusalName } from '../refusals.ts'
 
 type MobileMoney = Extract<RailMethod, { type: 'mobile_money' }>
@@ -51,7 +52,7 @@ function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Mark
   if (cardCurrencies.includes(currency)) collectors.push(cardIn(currency))
   if (collectors.some((collector) => moves(collector, amountMinor))) return
   const limits = collectors.map(limitsIn).join(', ')
-  refuseField('payment_must_be_eligible', pointer, `${limits}; the amount is ${amountMinor}`)
+  refuseField('payment_must_be_eligible', pointer, `${limits}; the amount is ${spelledAmount(amountMinor)}`)
 }
 
 export interface PaymentTerms {
@@ -184,7 +185,7 @@ interface Mover extends Limits {
 
 function mustBeWithin(amountMinor: number, mover: Mover, fault: Fault): void {
   if (moves(mover, amountMinor)) return
-  refuseField(...fault, `${limitsIn(mover)}; the amount is ${amountMinor}`)
+  refuseField(...fault, `${limitsIn(mover)}; the amount is ${spelledAmount(amountMinor)}`)
 }
 
 function moves({ minimumMinor, maximumMinor }: Limits, amountMinor: number): boolean {
@@ -193,7 +194,7 @@ function moves({ minimumMinor, maximumMinor }: Limits, amountMinor: number): boo
 
 function limitsIn({ code, country, currency, minimumMinor, maximumMinor }: Mover): string {
   const name = country === undefined ? code : `${code} in ${country}`
-  return `${name} moves ${minimumMinor} to ${maximumMinor} ${currency}`
+  return `${name} moves ${spelledAmount(minimumMinor)} to ${spelledAmount(maximumMinor)} ${currency}`
 }
 
 function mustFit(msisdn: string, market: Market, fault: Fault): void {

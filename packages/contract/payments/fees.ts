@@ -1,3 +1,4 @@
+import { spelledAmount } from '../locale/money-text.ts'
 import { refuseField } from '../refusals.ts'
 import { amountMinorMax } from '../vocabulary.ts'
 
@@ -93,7 +94,7 @@ export function quoteFee(question: FeeQuestion, now: Date, table: readonly Tarif
   const feeMinor = details.reduce((sum, detail) => sum + detail.amountMinor, 0)
   const totalMinor = isOnTop ? amountMinor + feeMinor : amountMinor
   if (totalMinor > amountMinorMax) {
-    const message = `amount and fee together must not exceed ${amountMinorMax}`
+    const message = `amount and fee together must not exceed ${spelledAmount(amountMinorMax)}`
     refuseField('request_must_be_valid', '/amount', message)
   }
   const netMinor = isOnTop ? amountMinor : amountMinor - feeMinor

@@ -19,13 +19,16 @@ export const GivenMethodTypes = Type.Array(choice(...methodTypes), {
   description: 'How the payer may pay; left out, in every way that this country and currency have',
 })
 
-interface Place {
+interface PaymentMarket {
   readonly country: string
   readonly currency: string
 }
 
 /** Operators that collect this total in a country; null: the payer chooses the amount. */
-export function collectorsIn({ country, currency }: Place, totalMinor: number | null): readonly Operator[] {
+export function collectorsIn(
+  { country, currency }: PaymentMarket,
+  totalMinor: number | null,
+): readonly Operator[] {
   const known = marketOf(country)?.operators ?? []
   return known.filter(
     (one) => one.currency === currency && one.directions.includes('pay_in') && moves(one, totalMinor),
@@ -37,9 +40,9 @@ function moves({ minimumMinor, maximumMinor }: Limits, totalMinor: number | null
 }
 
 /** Whether anybody could pay this total by this method. */
-export function isPayableBy(type: MethodType, place: Place, totalMinor: number | null): boolean {
-  if (type === 'mobile_money') return collectorsIn(place, totalMinor).length > 0
-  return cardCurrencies.includes(place.currency) && moves(cashlessLimitsOf(place.currency), totalMinor)
+export function isPayableBy(type: MethodType, market: PaymentMarket, totalMinor: number | null): boolean {
+  if (type === 'mobile_money') return collectorsIn(market, totalMinor).length > 0
+  return cardCurrencies.includes(market.currency) && moves(cashlessLimitsOf(market.currency), totalMinor)
 }
 
 /** The methods that a payer is offered: those asked for, which must be possible, else all that are. */

@@ -33,7 +33,7 @@ export type ApiKeyEvents = EventsOf<typeof apiKeyEvents>
 
 type Issued = Readonly<ApiKeyEvents['ApiKeyIssued']>
 
-interface Known extends Issued, Stamp {
+export interface ExistingApiKey extends Issued, Stamp {
   readonly status: 'active' | 'revoked'
   /** The key that has taken its place. */
   readonly successor: Issued | null
@@ -41,8 +41,7 @@ interface Known extends Issued, Stamp {
   readonly usedAt: string | null
 }
 
-export type ApiKey = { readonly status: 'none' } | Known
-export type KnownApiKey = Known
+export type ApiKey = { readonly status: 'none' } | ExistingApiKey
 
 // Decisions
 
@@ -112,7 +111,7 @@ export function noteNextUseAt(usedAt: string): number {
 
 /** What it is now: a key that was rolled with an overlap ends by itself. */
 export function statusOf(
-  { status, successor, expiresAt }: Known,
+  { status, successor, expiresAt }: ExistingApiKey,
   now: Date,
 ): 'active' | 'expired' | 'revoked' {
   if (status === 'revoked' || expiresAt === null || now < new Date(expiresAt)) return status

@@ -61,7 +61,7 @@ export interface Moment {
 }
 
 /** Events of a book from one revision to before another. */
-export interface Stretch {
+export interface RevisionRange {
   readonly from: number
   readonly to: number
 }
@@ -70,7 +70,7 @@ export interface Plan {
   /** Cells of which all counts. */
   readonly whole: ReadonlySet<string>
   /** What must be looked at event by event, in order. */
-  readonly read: readonly Stretch[]
+  readonly read: readonly RevisionRange[]
   /** What was known lies before this revision, as far as whole days tell. */
   readonly end: number
 }
@@ -83,7 +83,7 @@ export interface Plan {
 export function planOf(cells: readonly Cell[], { asOf, knownAt }: Moment): Plan {
   const [asOfDay, knownDay] = [asOf?.slice(0, dayLength), knownAt?.slice(0, dayLength)]
   const whole = new Set<string>()
-  const read: Stretch[] = []
+  const read: RevisionRange[] = []
   for (const { from, to, cells: run } of runsOf(cells)) {
     const [first, last] = [recordedDay(run[0]!), recordedDay(run.at(-1)!)]
     if (knownDay !== undefined && first > knownDay) return { whole, read, end: from }
@@ -97,7 +97,7 @@ export function planOf(cells: readonly Cell[], { asOf, knownAt }: Moment): Plan 
   return { whole, read: [...read, rest], end: Number.POSITIVE_INFINITY }
 }
 
-interface Run extends Stretch {
+interface Run extends RevisionRange {
   readonly cells: readonly Cell[]
 }
 

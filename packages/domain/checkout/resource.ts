@@ -202,6 +202,7 @@ export const Receipt = record({
   amount: AmountMinor,
   currency: Currency,
   fee: nullable(CountMinor),
+  refunded_amount: { ...CountMinor, description: 'What of it the payer has got back' },
   paid_at: Type.String({ format: 'date-time' }),
   payer: record({
     name: nullable(Type.String()),

@@ -23,7 +23,6 @@ export const claimKinds = {
   phone: { scope: 'platform', normalise: asWritten },
   passkey: { scope: 'platform', normalise: asWritten },
   google: { scope: 'platform', normalise: asWritten },
-  link_slug: { scope: 'platform', normalise: anyCase },
   seller_external_id: { scope: 'owner', normalise: asWritten },
 } as const satisfies Readonly<Record<string, ClaimKind>>
 

@@ -51,7 +51,7 @@ export type InvitationEvents = EventsOf<typeof invitationEvents>
 
 type Sent = Readonly<InvitationEvents['InvitationSent']>
 
-interface Known extends Sent {
+interface InvitationDetails extends Sent {
   readonly merchant: string
   readonly isMailed: boolean
   readonly sentAt: string
@@ -64,10 +64,10 @@ interface Known extends Sent {
 /** Of one address by one merchant: a newer one takes the place of the one before. */
 export type Invitation =
   | { readonly status: 'none' }
-  | (Known & { readonly status: 'pending' | 'revoked' | 'expired' })
-  | (Known & { readonly status: 'accepted'; readonly user: string })
+  | (InvitationDetails & { readonly status: 'pending' | 'revoked' | 'expired' })
+  | (InvitationDetails & { readonly status: 'accepted'; readonly user: string })
 
-export type KnownInvitation = Exclude<Invitation, { status: 'none' }>
+export type ExistingInvitation = Exclude<Invitation, { status: 'none' }>
 
 // Decisions
 
@@ -143,7 +143,7 @@ function waitsOf(sendings: readonly string[], now: Date): number {
 }
 
 /** What it is now: the timer that ends it may be late. */
-export function statusOf({ status, expiresAt }: KnownInvitation, now: Date): KnownInvitation['status'] {
+export function statusOf({ status, expiresAt }: ExistingInvitation, now: Date): ExistingInvitation['status'] {
   return status === 'pending' && now >= new Date(expiresAt) ? 'expired' : status
 }
 

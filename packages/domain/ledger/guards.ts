@@ -1,3 +1,4 @@
+import { spelledAmount } from '../../contract/locale/money-text.ts'
 import { Refusal, refuse, type RefusalName } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'
 import { owns } from '../../kernel/owner.ts'
@@ -90,14 +91,9 @@ export interface Uncovered {
 
 function shortfall(available: number, { amounts, currency, subject }: Uncovered['entry']): string {
   const { amount, fee } = amounts
-  const parts = fee === 0 ? '' : ` (${spelled(amount)} and a fee of ${spelled(fee)})`
-  const needed = `this ${subject.type} needs ${spelled(amount + fee)}${parts}`
-  return `Balance has ${spelled(available)} ${currency} available; ${needed}`
-}
-
-/** `1,200`: in minor units, as everywhere. */
-function spelled(amountMinor: number): string {
-  return amountMinor.toLocaleString('en-US')
+  const parts = fee === 0 ? '' : ` (${spelledAmount(amount)} and a fee of ${spelledAmount(fee)})`
+  const needed = `this ${subject.type} needs ${spelledAmount(amount + fee)}${parts}`
+  return `Balance has ${spelledAmount(available)} ${currency} available; ${needed}`
 }
 
 /**

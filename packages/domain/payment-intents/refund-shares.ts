@@ -1,4 +1,5 @@
 import { begun } from '../../contract/existing.ts'
+import { spelledAmount } from '../../contract/locale/money-text.ts'
 import { Refusal, refuse } from '../../contract/refusals.ts'
 import type { Message } from '../../kernel/decider.ts'
 import type { PaymentIntentEvents } from './events.ts'
@@ -38,7 +39,7 @@ function refusalOf({ payment, contradictions }: PaidIntent, amount?: number): Re
   const left = refundableMinor(payment)
   if (left === 0) return refused('Nothing is left of the payment')
   if (amount === undefined || amount <= left) return undefined
-  const detail = `${left} is left of the payment, not ${amount}`
+  const detail = `${spelledAmount(left)} is left of the payment, not ${spelledAmount(amount)}`
   return new Refusal('refund_must_not_exceed_the_payment', { detail })
 }
 

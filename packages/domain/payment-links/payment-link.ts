@@ -62,6 +62,8 @@ export interface ExistingLink extends Terms {
   readonly livemode: boolean
   readonly createdAt: string
   readonly status: 'active' | 'inactive' | 'expired' | 'completed'
+  /** What it is when a payment that has used it up is taken back; null: it can be paid again. */
+  readonly closed: 'inactive' | 'expired' | null
   readonly uses: number
   /** Position of the newest cause of a use or its return, which are told in the order of their causes. */
   readonly lastCause: number
@@ -75,7 +77,7 @@ export type PaymentLink = { readonly status: 'none' } | ExistingLink
 export type PaymentLinkCommands = {
   /** `pages` is the URL below which links are. */
   CreateLink: Omit<Terms, 'url'> & { pages: string }
-  /** `instead` is the intent of another session that can no longer be paid. */
+  /** `instead` is the intent that has it and can no longer be paid. */
   ReserveLink: { session: string; paymentIntent: string; instead: string | null }
   UseLink: { session: string }
   ReturnUse: { session: string }
@@ -88,7 +90,7 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
   events: paymentLinkEvents,
   initial: () => ({ status: 'none' }),
   // A link on a poster is used for years.
-  snapshot: { version: 1, every: () => 256 },
+  snapshot: { version: 2, every: () => 256 },
 
   decide: {
     CreateLink({ pages, ...given }, { status }, { id }) {
@@ -103,7 +105,8 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
       if (!isSingleUse) return []
       if (status === 'completed') refuse('checkout_session_must_be_payable', { detail: 'The link was paid' })
       if (reserved?.paymentIntent === paymentIntent) return []
-      const isFree = !reserved || reserved.session === session || reserved.paymentIntent === instead
+      // A late try of an earlier payment of the same session may not take it from the newest one, either.
+      const isFree = !reserved || reserved.paymentIntent === instead
       if (!isFree) refuse('payment_link_must_not_be_in_use', { retryAfterSeconds: 5 })
       return [{ type: 'PaymentLinkReserved', data: { session, paymentIntent } }]
     },
@@ -118,15 +121,16 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
     },
 
     ReturnUse({ session }, state, { cause }) {
-      const { lastCause, status, expiresAt: end } = begun(state)
+      const { lastCause, status, closed, expiresAt: end } = begun(state)
       if (!cause) throw new Error('uses are returned by a policy')
       if (cause.position <= lastCause) return []
-      const expiresAt = status === 'completed' ? end : null
+      const expiresAt = status === 'completed' && closed === null ? end : null
       return [{ type: 'PaymentLinkUseReturned', data: { session, cause: cause.position, expiresAt } }]
     },
 
+    // One that was paid may be closed, too: the money may be taken back.
     DeactivateLink(_, state) {
-      return existing(state).status === 'active' ? [{ type: 'PaymentLinkDeactivated', data: {} }] : []
+      return existing(state).closed === null ? [{ type: 'PaymentLinkDeactivated', data: {} }] : []
     },
 
     ExpireLink(_, state, { now }) {
@@ -138,7 +142,7 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
 
   evolve: {
     PaymentLinkCreated: (_, link, { livemode, at }) => {
-      const nothingYet = { uses: 0, lastCause: 0, reserved: null }
+      const nothingYet = { closed: null, uses: 0, lastCause: 0, reserved: null }
       return { ...link, ...nothingYet, livemode, createdAt: at, status: 'active' }
     },
     PaymentLinkReserved: (state, reserved) => ({ ...begun(state), reserved }),
@@ -149,12 +153,17 @@ export const paymentLink: Decider<PaymentLink, PaymentLinkCommands, PaymentLinkE
     },
     PaymentLinkUseReturned: (state, { cause }) => {
       const link = begun(state)
-      const status = link.status === 'completed' ? 'active' : link.status
+      const status = link.status === 'completed' ? (link.closed ?? 'active') : link.status
       return { ...link, uses: link.uses - 1, lastCause: cause, status }
     },
-    PaymentLinkDeactivated: (state) => ({ ...begun(state), status: 'inactive' }),
-    PaymentLinkExpired: (state) => ({ ...begun(state), status: 'expired' }),
+    PaymentLinkDeactivated: (state) => closedAs(begun(state), 'inactive'),
+    PaymentLinkExpired: (state) => closedAs(begun(state), 'expired'),
   },
+}
+
+/** What was paid stays paid. */
+function closedAs(link: ExistingLink, closed: 'inactive' | 'expired'): ExistingLink {
+  return { ...link, closed, status: link.status === 'completed' ? 'completed' : closed }
 }
 
 /** Whether it takes new payers. Time may have ended it a moment before its timer does. */

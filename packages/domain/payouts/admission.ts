@@ -1,5 +1,6 @@
 import { admitPayout } from '../../contract/payments/eligibility.ts'
 import { givenMetadata } from '../../contract/metadata.ts'
+import { spelledAmount } from '../../contract/locale/money-text.ts'
 import { Refusal, refuse } from '../../contract/refusals.ts'
 import type { Context } from '../../kernel/decider.ts'
 import type { Destination } from './destination-request.ts'
@@ -50,7 +51,7 @@ interface Held {
  */
 export function repeated({ money }: Held, { money: asked }: Held): [] {
   if (money.currency === asked.currency && money.amount === asked.amount) return []
-  return refuse('idempotency_key_must_be_for_one_request', {
-    detail: `This payout is of ${money.amount} ${money.currency}, not ${asked.amount} ${asked.currency}`,
-  })
+  const [known, other] = [money, asked].map((one) => `${spelledAmount(one.amount)} ${one.currency}`)
+  const detail = `This payout is of ${known}, not ${other}`
+  return refuse('idempotency_key_must_be_for_one_request', { detail })
 }

@@ -6,6 +6,7 @@ import {
   literals,
   maybe,
   Msisdn,
+  nameText,
   record,
   Type,
   type Static,
@@ -32,6 +33,13 @@ export const Destination = Type.Union([
 
 export type Destination = Static<typeof Destination>
 
+/** What banks print on statements and read from forms: IBANs, national numbers, routing codes. */
+const BankIdentifier = {
+  ...BankText,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9 ./-]*$',
+  'x-expected': 'letters, digits, spaces, `.`, `/` or `-`, with a letter or digit first',
+}
+
 /**
  * Spec, Payouts: the fields of both types. Which are required is checked by a rule: a union has no readable
  * errors.
@@ -42,9 +50,9 @@ export const destinationFields = {
   country: maybe(Country),
   operator: maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name in the operator catalog' })),
   msisdn: maybe(Msisdn),
-  bank_code: maybe(BankText),
-  account_number: maybe(BankText),
-  account_name: maybe(BankText),
+  bank_code: maybe(BankIdentifier),
+  account_number: maybe(BankIdentifier),
+  account_name: maybe(nameText(140, 'Holder of the bank account')),
 }
 
 const DestinationRequest = record(destinationFields)

@@ -1,8 +1,10 @@
 import { resource } from '../../contract/resource.ts'
-import { choice, literals, maybe, record, Type } from '../../contract/vocabulary.ts'
+import { choice, literals, maybe, nameText, record, Type } from '../../contract/vocabulary.ts'
 import { intervals, planFields } from './plan.ts'
 
-const { name, currency, recurring_amount, metadata } = planFields
+const { currency, recurring_amount, metadata } = planFields
+
+const name = { ...nameText(256, 'As invoices show it'), examples: ['Solar kit, monthly'] }
 
 export const PlanRequest = record({
   name: maybe(name),

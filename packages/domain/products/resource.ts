@@ -3,6 +3,7 @@ import {
   choice,
   clearable,
   MetadataRevision,
+  nameText,
   optional,
   record,
   Timestamp,
@@ -10,8 +11,9 @@ import {
 } from '../../contract/vocabulary.ts'
 import { productFields } from './product.ts'
 
-const { name, description, unit_amount, currency, default_price, image_asset_ids, metadata } = productFields
+const { description, unit_amount, currency, default_price, image_asset_ids, metadata } = productFields
 
+const name = { ...nameText(256, 'As buyers see it'), examples: ['Solar lamp'] }
 const active = Type.Boolean({ description: 'Whether it can be sold' })
 
 export const ProductRequest = record({

@@ -1,4 +1,5 @@
 import { begun } from '../../contract/existing.ts'
+import { spelledAmount } from '../../contract/locale/money-text.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
 import type { MerchantOwner } from '../../kernel/owner.ts'
@@ -225,7 +226,7 @@ function repeated(known: RequestedRefund, asked: RefundCommands['RequestRefund']
   const isSame = known.paymentIntent === asked.paymentIntent && known.amount === asked.amount
   if (isSame && known.currency === asked.currency) return []
   return refuse('idempotency_key_must_be_for_one_request', {
-    detail: `This refund is of ${known.amount} ${known.currency}, or of another payment`,
+    detail: `This refund is of ${spelledAmount(known.amount)} ${known.currency}, or of another payment`,
   })
 }
 

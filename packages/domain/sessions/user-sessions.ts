@@ -7,7 +7,7 @@ import type { UserOwner } from '../../kernel/owner.ts'
 import { personal } from '../../kernel/personal.ts'
 
 /** Where a session was used: from the request that started or renewed it. */
-const Place = {
+const SignInOrigin = {
   device: personal(nullable(Type.String())),
   address: personal(nullable(Type.String())),
   country: personal(nullable(Type.String())),
@@ -32,14 +32,14 @@ export const userSessionEvents = {
         session: Uuid,
         method: literals('password', 'registration', 'magic_link', 'passkey', 'google', 'invitation'),
         merchant: nullable(Uuid),
-        ...Place,
+        ...SignInOrigin,
       }),
       { 1: fromNowhere },
     ),
   ),
   SessionRefreshed: sealedFor(
     aboutUser,
-    stored(2, record({ session: Uuid, generation: Type.Integer(), ...Place }), { 1: fromNowhere }),
+    stored(2, record({ session: Uuid, generation: Type.Integer(), ...SignInOrigin }), { 1: fromNowhere }),
   ),
   /** It works for another merchant of the user from now on. */
   SessionMerchantSwitched: stored(1, record({ session: Uuid, merchant: Uuid })),
@@ -57,11 +57,11 @@ export const userSessionEvents = {
 }
 
 export type UserSessionEvents = EventsOf<typeof userSessionEvents>
-export type Place = Pick<UserSessionEvents['SessionStarted'], 'device' | 'address' | 'country'>
+export type SignInOrigin = Pick<UserSessionEvents['SessionStarted'], 'device' | 'address' | 'country'>
 
 // State
 
-export interface Session extends Place {
+export interface Session extends SignInOrigin {
   readonly id: string
   readonly merchant: string | null
   readonly startedAt: string
@@ -92,7 +92,7 @@ const activeMax = 50
 export type UserSessionCommands = {
   StartSession: UserSessionEvents['SessionStarted']
   /** `generation` is that of the token which was shown. */
-  RefreshSession: Place & { session: string; generation: number }
+  RefreshSession: SignInOrigin & { session: string; generation: number }
   SwitchMerchant: UserSessionEvents['SessionMerchantSwitched']
   EndSessionsOfMerchant: UserSessionEvents['SessionsOfMerchantEnded']
   EndSession: { session: string; reason: UserSessionEvents['SessionEnded']['reason'] }

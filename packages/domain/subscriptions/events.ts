@@ -26,13 +26,13 @@ export const Item = record({
   }),
 })
 
-const Span = record({ start: Timestamp, end: Timestamp })
+const Period = record({ start: Timestamp, end: Timestamp })
 
 /** What is to be invoiced for a period: all that an invoice needs to know. */
 export const Bill = record({
   /** Of the period, from 1: there is one invoice for each. */
   number: Type.Integer({ minimum: 1 }),
-  ...Span.properties,
+  ...Period.properties,
   customer: Uuid,
   currency: Currency,
   timeZone: Type.String(),
@@ -60,7 +60,7 @@ export const subscriptionEvents = {
         items: Type.Array(Item, { minItems: 1 }),
         recurrence: StoredRecurrence,
         /** The first period that is paid for; before it comes a trial, or nothing. */
-        first: Span,
+        first: Period,
         trialEnd: nullable(Timestamp),
         cancelAtPeriodEnd: Type.Boolean(),
         metadata: personal(Metadata),

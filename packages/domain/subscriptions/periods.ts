@@ -1,6 +1,6 @@
 import { nextRun, type Recurrence } from '../../kernel/time/recurrence.ts'
 
-export interface Span {
+export interface Period {
   readonly start: string
   readonly end: string
 }
@@ -27,7 +27,7 @@ export interface Timing {
 
 export interface Schedule {
   readonly recurrence: Recurrence
-  readonly first: Span
+  readonly first: Period
   readonly trialEnd: string | null
 }
 
@@ -48,8 +48,8 @@ export function endOf(recurrence: Recurrence, start: string): string {
 }
 
 /** The period that contains this time, at the earliest the one that starts there. */
-export function periodAt(recurrence: Recurrence, start: string, time: string): Span {
-  let span = { start, end: endOf(recurrence, start) }
-  while (span.end <= time) span = { start: span.end, end: endOf(recurrence, span.end) }
-  return span
+export function periodAt(recurrence: Recurrence, start: string, time: string): Period {
+  let period = { start, end: endOf(recurrence, start) }
+  while (period.end <= time) period = { start: period.end, end: endOf(recurrence, period.end) }
+  return period
 }

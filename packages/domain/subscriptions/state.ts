@@ -1,6 +1,6 @@
 import { derivedId } from '../../contract/identity.ts'
 import type { Bill, Item, SubscriptionEvents } from './events.ts'
-import type { Span } from './periods.ts'
+import type { Period } from './periods.ts'
 
 type Started = SubscriptionEvents['SubscriptionStarted']
 
@@ -9,7 +9,7 @@ export interface ExistingSubscription extends Omit<Started, 'bill'> {
   readonly createdAt: string
   readonly status: 'trialing' | 'active' | 'past_due' | 'unpaid' | 'canceled'
   /** The current one; number 0 waits for the first period that is paid for. */
-  readonly period: Span & { readonly number: number }
+  readonly period: Period & { readonly number: number }
   /** Overdue invoices, and when each of them makes it unpaid. */
   readonly arrears: readonly { readonly invoice: string; readonly unpaidAt: string }[]
   /** Periods that have passed until then were not served, and are not billed. */
@@ -28,7 +28,7 @@ type Billed = Pick<Started, 'customer' | 'currency' | 'items' | 'invoicing' | 'r
 
 interface Asked {
   readonly number: number
-  readonly span: Span
+  readonly span: Period
   /** Of the period before. */
   readonly usage: Usage
   /** False: it has ended, and only its use is left to be paid. */

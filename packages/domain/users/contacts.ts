@@ -2,7 +2,7 @@ import { refuse } from '../../contract/refusals.ts'
 import { literals, nullable, record, Timestamp, Type, Uuid } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
-import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { Held, heldOf, holding, refuseAbandoned, type Holding } from './held.ts'
 import { aboutUser, withRequest, type Changes, type Decisions, type Requests } from './parts.ts'
 
 const changeLastsMs = 24 * 3_600_000
@@ -44,6 +44,8 @@ export const contactEvents = {
       }),
     ),
   ),
+  /** The same address, whose claim was lost in an earlier version, and is the user's again. */
+  UserEmailHeldAnew: stored(1, record({ held: Type.Array(Held) })),
   /** Each that was left by then. */
   UserPreviousEmailTold: stored(1, record({})),
 }
@@ -135,12 +137,12 @@ export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents>
     const isLate = emailChange !== null && now >= new Date(emailChange.expiresAt)
     if (link !== undefined && (!isRequested || isLate)) refuse('token_must_be_valid')
     refuseAbandoned(held, state)
-    if (email === state.email) return []
+    if (email === state.email) return isHeld(held, state) ? [] : [heldAnew(held)]
     if (from !== state.email) refuse('resource_must_not_have_changed')
-    // Another spelling of the same address is the same claim.
+    // Another spelling of the same address is the same claim, and the same mailbox.
     const isKept = held.some(({ claim }) => claim === replaces)
     const freed = isKept ? [] : heldOf(state, replaces)
-    const isVerified = link !== undefined
+    const isVerified = link !== undefined || (isKept && state.emailVerified)
     const data = { link: link ?? null, email, previous: state.email, isVerified, held: [...held], freed }
     const canceled = link === undefined ? cancellationOf(state) : []
     return [...canceled, { type: 'UserEmailChanged', data }]
@@ -150,6 +152,15 @@ export const decideContacts: Decisions<Contacts, ContactCommands, ContactEvents>
     const isEach = untold.length > 0 && untold.every((address, index) => address === addresses[index])
     return isEach ? [{ type: 'UserPreviousEmailTold', data: {} }] : []
   },
+}
+
+function isHeld(held: readonly Held[], known: Holding): boolean {
+  return held.every(({ claim, hold }) => heldOf(known, claim).some((one) => one.hold === hold))
+}
+
+/** Else the hold that makes the address the user's is one that nobody frees when it is left. */
+function heldAnew(held: readonly Held[]) {
+  return { type: 'UserEmailHeldAnew' as const, data: { held: [...held] } }
 }
 
 /** Of the change that waits for its link, which may be in the hands of whoever had a session before. */
@@ -167,18 +178,20 @@ export const contactChanges: Changes<Contacts & { readonly links: object }, Cont
   UserEmailChangeMailed: ({ emailChange }) => ({ emailChange: { ...emailChange!, isMailed: true } }),
   UserEmailChangeCanceled: ({ emailChange }) => ({ emailChange: { ...emailChange!, status: 'canceled' } }),
   UserEmailChanged(known, { email, previous, isVerified, held, freed, link }, { at }) {
-    const { emailChange, held: before, leftAt, untold } = known
+    const { emailChange, leftAt, untold } = known
     const isDone = emailChange?.status === 'pending' && emailChange.link === link
+    const isLeft = !held.some(({ claim }) => heldOf(known, claim).length > 0)
     return {
       email,
-      held: heldAfter(before, { freed, added: held }),
+      ...holding(known, { freed, added: held }),
       emailVerified: isVerified,
       untold: [...untold, previous],
-      leftAt: [...leftAt, at].slice(-leavingsKept),
+      leftAt: isLeft ? [...leftAt, at].slice(-leavingsKept) : leftAt,
       // Links that were mailed to the old address prove nothing about the new one.
       links: {},
       emailChange: emailChange && { ...emailChange, ...(isDone && { status: 'completed' }) },
     }
   },
+  UserEmailHeldAnew: (state, { held }) => holding(state, { added: held }),
   UserPreviousEmailTold: () => ({ untold: [] }),
 }

@@ -26,8 +26,14 @@ export type FactorEvents = EventsOf<typeof factorEvents>
 
 // State
 
+/**
+ * `from`: how often the password had changed by then; null once it is undone. It is kept even so: an earlier
+ * version may have let it be enabled.
+ */
+type TotpSetup = FactorEvents['UserTotpSetupStarted'] & { readonly from: number | null }
+
 export interface Factors extends Requests {
-  readonly setup: FactorEvents['UserTotpSetupStarted'] | null
+  readonly setup: TotpSetup | null
   /** Of the authenticator that is on. */
   readonly totp: { readonly secret: string; readonly lastStep: number; readonly enabledAt: string } | null
   /** Those that are left. */
@@ -49,6 +55,10 @@ interface WithPasskeys {
   readonly passkeys: readonly object[]
 }
 
+interface WithPassword extends Factors {
+  readonly passwordChanges: number
+}
+
 // Decisions, of a user who exists
 
 interface Batch {
@@ -67,7 +77,7 @@ export type FactorCommands = {
   UseRecoveryCode: { digest: string }
 }
 
-export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
+export const decideFactors: Decisions<WithPassword, FactorCommands, FactorEvents> = {
   SetUpTotp({ secretId, secret }, { totp, requested }, { now }) {
     if (totp) refuse('totp_must_be_off')
     if (requested.includes(secretId)) return []
@@ -75,10 +85,11 @@ export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
     return [{ type: 'UserTotpSetupStarted', data: { secretId, secret, expiresAt } }]
   },
 
-  EnableTotp({ secretId, step, batch, digests }, { totp, setup, recovery }, { now }) {
+  EnableTotp({ secretId, step, batch, digests }, { totp, setup, recovery, passwordChanges }, { now }) {
     if (totp) return recovery?.batch === batch ? [] : refuse('totp_must_be_off')
-    if (setup?.secretId !== secretId || now >= new Date(setup.expiresAt))
-      refuse('totp_setup_must_be_the_newest')
+    // One that was begun with another password may be somebody else's.
+    const isOwn = setup?.secretId === secretId && setup.from === passwordChanges
+    if (!isOwn || now >= new Date(setup.expiresAt)) refuse('totp_setup_must_be_the_newest')
     return [
       { type: 'UserTotpEnabled', data: { secretId, step } },
       { type: 'UserRecoveryCodesGenerated', data: { batch, digests: [...digests] } },
@@ -104,8 +115,11 @@ export const decideFactors: Decisions<Factors, FactorCommands, FactorEvents> = {
   },
 }
 
-export const factorChanges: Changes<Factors, FactorEvents> = {
-  UserTotpSetupStarted: (state, setup) => ({ setup, ...withRequest(state, setup.secretId) }),
+export const factorChanges: Changes<WithPassword, FactorEvents> = {
+  UserTotpSetupStarted: (state, setup) => ({
+    setup: { ...setup, from: state.passwordChanges },
+    ...withRequest(state, setup.secretId),
+  }),
   UserTotpEnabled: ({ setup }, { step }, { at }) => ({
     setup: null,
     totp: { secret: setup!.secret, lastStep: step, enabledAt: at },

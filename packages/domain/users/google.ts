@@ -2,7 +2,7 @@ import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
-import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { Held, heldOf, holding, refuseAbandoned, type Holding } from './held.ts'
 import { aboutUser, type Changes, type Decisions } from './parts.ts'
 
 // Events. Which account it is only the claim says, in a form that nobody reads anything from.
@@ -40,22 +40,47 @@ interface WaysIn extends Google {
   readonly passkeys: readonly object[]
 }
 
+interface WithPassword extends WaysIn {
+  readonly passwordChanges: number
+  readonly undoneAt: string | null
+}
+
 export const noGoogle = { google: null }
 
 export function waysIn({ password, passkeys, google }: WaysIn): number {
   return Number(password !== null) + passkeys.length + Number(google !== null)
 }
 
+/** Of adding a way to sign in. */
+export interface Begun {
+  /** How often the password had changed by then. */
+  readonly from?: number | undefined
+  readonly begunAt?: string | undefined
+}
+
+/**
+ * Whether the password was changed or factors were undone since: whoever began may be the one against whom
+ * that was done, although nothing was added yet.
+ */
+export function isOvertaken(
+  { passwordChanges, undoneAt }: Pick<WithPassword, 'passwordChanges' | 'undoneAt'>,
+  { from = passwordChanges, begunAt }: Begun,
+): boolean {
+  return from !== passwordChanges || (begunAt !== undefined && undoneAt !== null && begunAt <= undoneAt)
+}
+
 // Decisions, of a user who exists
 
 export type GoogleCommands = {
-  ConnectGoogle: GoogleEvents['UserGoogleConnected']
+  ConnectGoogle: GoogleEvents['UserGoogleConnected'] & Begun
   DisconnectGoogle: object
 }
 
-export const decideGoogle: Decisions<WaysIn, GoogleCommands, GoogleEvents> = {
-  ConnectGoogle(connected, { google, abandoned }) {
+export const decideGoogle: Decisions<WithPassword, GoogleCommands, GoogleEvents> = {
+  ConnectGoogle({ from, begunAt, ...connected }, known) {
+    const { google, abandoned } = known
     if (google && google.claim === connected.held[0]?.claim) return []
+    if (isOvertaken(known, { from, begunAt })) refuse('token_must_be_valid')
     if (google) refuse('google_must_not_be_connected_yet')
     refuseAbandoned(connected.held, { abandoned })
     return [{ type: 'UserGoogleConnected', data: connected }]
@@ -75,9 +100,9 @@ export function disconnectionOf({ google, held }: Pick<Google, 'google' | 'held'
 }
 
 export const googleChanges: Changes<Google, GoogleEvents> = {
-  UserGoogleConnected: ({ held: before }, { email, held }, { at }) => ({
+  UserGoogleConnected: (state, { email, held }, { at }) => ({
     google: { email, claim: held[0]?.claim, connectedAt: at },
-    held: heldAfter(before, { added: held }),
+    ...holding(state, { added: held }),
   }),
-  UserGoogleDisconnected: ({ held }, { freed }) => ({ google: null, held: heldAfter(held, { freed }) }),
+  UserGoogleDisconnected: (state, { freed }) => ({ google: null, ...holding(state, { freed }) }),
 }

@@ -46,19 +46,19 @@ export function useLink({ links }: Links, purpose: LinkPurpose, { link, context 
   if (newest?.id !== link || context.now >= new Date(newest.expiresAt)) refuse('token_must_be_valid')
 }
 
-export function withNewLink<Known extends Links>(
-  known: Known,
+export function withNewLink<State extends Links>(
+  state: State,
   purpose: LinkPurpose,
   { link: id, expiresAt }: { readonly link: string; readonly expiresAt: string },
-): Known {
-  return { ...withLink(known, purpose, { id, expiresAt, isMailed: false }), ...withRequest(known, id) }
+): State {
+  return { ...withLink(state, purpose, { id, expiresAt, isMailed: false }), ...withRequest(state, id) }
 }
 
-export function withLink<Known extends Links>(
-  known: Known,
+export function withLink<State extends Links>(
+  state: State,
   purpose: LinkPurpose,
   link: Link | undefined,
-): Known {
-  const { [purpose]: _, ...others } = known.links
-  return { ...known, links: { ...others, ...(link && { [purpose]: link }) } }
+): State {
+  const { [purpose]: _, ...others } = state.links
+  return { ...state, links: { ...others, ...(link && { [purpose]: link }) } }
 }

@@ -74,9 +74,9 @@ export type NoticeCommands = {
   UndoFactors: { since: string }
 }
 
-type Known = Notices & Factors & Passkeys & Google & Pick<Contacts, 'emailChange' | 'leftAt'>
+type NoticedUser = Notices & Factors & Passkeys & Google & Pick<Contacts, 'emailChange' | 'leftAt'>
 
-export const decideNotices: Decisions<Known, NoticeCommands, NoticeEvents & Removals> = {
+export const decideNotices: Decisions<NoticedUser, NoticeCommands, NoticeEvents & Removals> = {
   NoteNoticesMailed({ notices: told }, { notices }) {
     const news = told.filter((notice) => notices.some((one) => isSame(one, notice)))
     return news.length > 0 ? [{ type: 'UserNoticeMailed', data: { notices: news } }] : []
@@ -120,6 +120,7 @@ export const noticeChanges: Changes<
   }),
   UserFactorsUndone(state, { since }, { at }) {
     const until = mailboxLeftAt(state, since)
-    return until === undefined ? { undoneAt: at, setup: null } : { undoneAt: until }
+    if (until !== undefined) return { undoneAt: until }
+    return { undoneAt: at, setup: state.setup && { ...state.setup, from: null } }
   },
 }

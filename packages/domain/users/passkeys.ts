@@ -2,8 +2,8 @@ import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
-import { waysIn, type Google } from './google.ts'
-import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { isOvertaken, waysIn, type Begun, type Google } from './google.ts'
+import { Held, heldOf, holding, refuseAbandoned, type Holding } from './held.ts'
 import { aboutUser, withRequest, type Changes, type Decisions, type Requests } from './parts.ts'
 
 const Nickname = personal(nullable(Type.String()))
@@ -59,6 +59,8 @@ export interface Passkeys extends Holding, Requests {
 /** What else signs the user in. */
 interface WithOthers extends Passkeys, Google {
   readonly password: string | null
+  readonly passwordChanges: number
+  readonly undoneAt: string | null
 }
 
 export const noPasskeys = { passkeys: [] }
@@ -66,7 +68,7 @@ export const noPasskeys = { passkeys: [] }
 // Decisions, of a user who exists
 
 export type PasskeyCommands = {
-  RegisterPasskey: Registered
+  RegisterPasskey: Registered & Begun
   /** That the answer is right for the key is found out outside; copies of a key are found out here. */
   UsePasskey: PasskeyEvents['UserPasskeyUsed']
   RenamePasskey: { passkey: string; nickname: string | null }
@@ -74,9 +76,14 @@ export type PasskeyCommands = {
 }
 
 export const decidePasskeys: Decisions<WithOthers, PasskeyCommands, PasskeyEvents> = {
-  RegisterPasskey(registered, { passkeys, abandoned, requested }) {
+  RegisterPasskey({ from, begunAt, ...registered }, known) {
+    const { passkeys, abandoned, requested } = known
     if (requested.includes(registered.passkey)) return []
+    if (isOvertaken(known, { from, begunAt })) refuse('challenge_must_be_pending')
     refuseAbandoned(registered.held, { abandoned })
+    // The first of two that is removed frees the claim of both.
+    const isHeld = ({ claim }: Passkey) => registered.held.some((one) => one.claim === claim)
+    if (passkeys.some(isHeld)) refuse('passkey_must_be_new')
     if (passkeys.length >= passkeysMax) refuse('passkeys_must_be_within_the_limit')
     return [{ type: 'UserPasskeyRegistered', data: registered }]
   },
@@ -102,8 +109,8 @@ export const decidePasskeys: Decisions<WithOthers, PasskeyCommands, PasskeyEvent
 }
 
 /** It goes, and its id is free again. */
-export function removalOf({ id: passkey, claim }: Passkey, holding: Pick<Holding, 'held'>) {
-  return { type: 'UserPasskeyRemoved' as const, data: { passkey, freed: heldOf(holding, claim) } }
+export function removalOf({ id: passkey, claim }: Passkey, known: Pick<Holding, 'held'>) {
+  return { type: 'UserPasskeyRemoved' as const, data: { passkey, freed: heldOf(known, claim) } }
 }
 
 function existing({ passkeys }: Passkeys, passkey: string): Passkey {
@@ -113,7 +120,7 @@ function existing({ passkeys }: Passkeys, passkey: string): Passkey {
 export const passkeyChanges: Changes<Passkeys, PasskeyEvents> = {
   UserPasskeyRegistered: (state, { passkey: id, held, ...made }, { at }) => ({
     passkeys: [...state.passkeys, { id, claim: held[0]?.claim, ...made, createdAt: at, usedAt: null }],
-    held: heldAfter(state.held, { added: held }),
+    ...holding(state, { added: held }),
     ...withRequest(state, id),
   }),
   UserPasskeyUsed: (state, { passkey, ...used }, { at }) =>
@@ -121,7 +128,7 @@ export const passkeyChanges: Changes<Passkeys, PasskeyEvents> = {
   UserPasskeyRenamed: (state, { passkey, nickname }) => withPasskey(state, passkey, { nickname }),
   UserPasskeyRemoved: (state, { passkey, freed }) => ({
     passkeys: state.passkeys.filter(({ id }) => id !== passkey),
-    held: heldAfter(state.held, { freed }),
+    ...holding(state, { freed }),
   }),
 }
 

@@ -2,7 +2,7 @@ import { refuse } from '../../contract/refusals.ts'
 import { nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import { sealedFor, stored, type EventsOf } from '../../kernel/event-types.ts'
 import { personal } from '../../kernel/personal.ts'
-import { Held, heldAfter, heldOf, refuseAbandoned, type Holding } from './held.ts'
+import { Held, heldOf, holding, refuseAbandoned, type Holding } from './held.ts'
 import { aboutUser, withRequest, type Changes, type Decisions, type Requests } from './parts.ts'
 
 // Events
@@ -86,12 +86,13 @@ export const phoneChanges: Changes<Phones, PhoneEvents> = {
     phoneChange: { ...asked, status: 'pending' },
     ...withRequest(state, asked.request),
   }),
-  UserPhoneChanged({ phoneChange, held: before }, { request, phone, isVerified, held, freed }) {
+  UserPhoneChanged(state, { request, phone, isVerified, held, freed }) {
+    const { phoneChange } = state
     const isDone = phoneChange !== null && phoneChange.request === request
     return {
       phone,
       phoneVerified: isVerified,
-      held: heldAfter(before, { freed, added: held }),
+      ...holding(state, { freed, added: held }),
       phoneChange: isDone ? { ...phoneChange, status: 'completed' } : phoneChange,
     }
   },

@@ -63,6 +63,15 @@ function stepsOf({ id, data }: RecordedEvent<Registered, UserOwner>): readonly S
   return founded && merchant ? foundingOf(id, { email, merchant }, founded) : []
 }
 
+type OfUser = Pick<RecordedEvent<object, UserOwner>, 'id' | 'metadata'>
+
+function endingAllBut(except: string | null, { id, metadata: { at } }: OfUser) {
+  const data = { startedUntil: at, except, reason: 'password_changed' as const }
+  return [to(userSessions, id, { type: 'EndSessions', data })]
+}
+
+const endingAll = (event: OfUser) => endingAllBut(null, event)
+
 function freeing({ claim: id, hold }: Held): PolicyCommand {
   return to(claim, id, { type: 'FreeClaim', data: { hold } })
 }
@@ -73,22 +82,13 @@ export const userPolicies = [
   found(2, 'grant play money to the merchant of a new user'),
 
   policy<UserEvents, UserOwner>('end sessions when the password changes', {
-    UserPasswordChanged({ id, data: { session }, metadata: { at } }) {
-      const data = { startedUntil: at, except: session, reason: 'password_changed' as const }
-      return [to(userSessions, id, { type: 'EndSessions', data })]
-    },
-    UserPasswordRemoved({ id, metadata: { at } }) {
-      const data = { startedUntil: at, except: null, reason: 'password_changed' as const }
-      return [to(userSessions, id, { type: 'EndSessions', data })]
-    },
+    UserPasswordChanged: (event) => endingAllBut(event.data.session, event),
+    UserPasswordRemoved: endingAll,
+    // Who had no password when the account was taken over has no UserPasswordRemoved.
+    UserTakenOver: endingAll,
   }),
 
-  policy<UserEvents, UserOwner>('end sessions when factors are undone', {
-    UserFactorsUndone({ id, metadata: { at } }) {
-      const data = { startedUntil: at, except: null, reason: 'password_changed' as const }
-      return [to(userSessions, id, { type: 'EndSessions', data })]
-    },
-  }),
+  policy<UserEvents, UserOwner>('end sessions when factors are undone', { UserFactorsUndone: endingAll }),
 
   policy<UserEvents, UserOwner>(
     'free the address that a user has left',

@@ -48,7 +48,8 @@ export type UserCommands = FactorCommands &
     RegisterUser: UserEvents['UserRegistered'] & { verified?: readonly ('email' | 'phone')[] }
     /** After it, whoever still has this hold is refused. */
     AbandonUserHold: { hold: string }
-    RequestEmailVerification: { link: string }
+    /** `ifLacking`: nothing is refused where the address has been verified meanwhile. */
+    RequestEmailVerification: { link: string; ifLacking?: true }
     /** `reset`: the link to mail where no session showed who has set up what opens the account. */
     VerifyEmail: { link: string; reset: string | null }
     /** A link that somebody else had mailed has proved the address. */
@@ -74,7 +75,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
-  snapshot: { version: 5, isSealed: true, every: () => 200 },
+  snapshot: { version: 8, isSealed: true, every: () => 200 },
 
   decide: {
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
@@ -93,9 +94,9 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       return [{ type: 'UserHoldAbandoned', data: { hold } }]
     },
 
-    RequestEmailVerification({ link }, state, context) {
+    RequestEmailVerification({ link, ifLacking }, state, context) {
       const { emailVerified, requested } = existing(state)
-      if (requested.includes(link)) return []
+      if (requested.includes(link) || (emailVerified && ifLacking)) return []
       if (emailVerified) refuse('email_must_not_be_verified_yet')
       return [{ type: 'UserEmailVerificationRequested', data: newLink('verify_email', link, context) }]
     },
@@ -198,17 +199,11 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     UserPasswordResetRequested: (state, link) => withNewLink(begun(state), 'reset_password', link),
     // Who can change the password needs no link that was mailed for it before.
     UserPasswordChanged: (state, { password }) => ({
-      ...withLink(begun(state), 'reset_password', undefined),
+      ...withLink(withAnotherPassword(state), 'reset_password', undefined),
       password,
-      passwordChanges: begun(state).passwordChanges + 1,
     }),
-    UserPasswordRemoved: (state) => ({
-      ...begun(state),
-      password: null,
-      passwordChanges: begun(state).passwordChanges + 1,
-      isNameDoubtful: true,
-    }),
-    UserTakenOver: (state) => ({ ...begun(state), passwordChanges: begun(state).passwordChanges + 1 }),
+    UserPasswordRemoved: (state) => ({ ...withAnotherPassword(state), password: null, isNameDoubtful: true }),
+    UserTakenOver: (state) => withAnotherPassword(state),
     UserLinkMailed: (state, { purpose }) =>
       withLink(begun(state), purpose, { ...begun(state).links[purpose]!, isMailed: true }),
     UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
@@ -236,6 +231,12 @@ export function existing(state: User): ActiveUser {
 function begun(state: User): ActiveUser {
   if (state.status === 'active') return state
   throw new Error('the stream does not start with UserRegistered')
+}
+
+/** Somebody else may have known the one before, so what was begun with it is worth nothing. */
+function withAnotherPassword(state: User): ActiveUser {
+  const user = begun(state)
+  return { ...user, passwordChanges: user.passwordChanges + 1 }
 }
 
 /** A part decides only for users who exist. */

@@ -3,8 +3,8 @@ import {
   AmountMinor,
   base,
   CountMinor,
+  Currency,
   literals,
-  LowerCurrency,
   maybe,
   nullable,
   record,
@@ -28,7 +28,7 @@ export const WalletApplicationResource = record({
   ...base('wallet_application', 'wa'),
   invoice: Type.String(),
   customer: Type.String(),
-  currency: LowerCurrency,
+  currency: Currency,
   applied_amount: { ...AmountMinor, description: 'What it has paid of the invoice' },
   remaining_balance: { ...CountMinor, description: 'What it has left in the wallet' },
   invoice_paid: Type.Boolean({ description: 'Whether it has paid all that was left of the invoice' }),
@@ -50,7 +50,7 @@ export function viewWalletApplication(
     created: unixSeconds(state.createdAt),
     invoice: publicId('inv', state.invoice),
     customer: publicId('cus', state.customer),
-    currency: state.currency.toLowerCase(),
+    currency: state.currency,
     applied_amount: state.amount,
     remaining_balance: state.remaining,
     invoice_paid: state.isWhole,
@@ -62,7 +62,7 @@ export const WalletTopupResource = record({
   ...base('wallet_topup', 'wt'),
   customer: Type.String(),
   amount: AmountMinor,
-  currency: LowerCurrency,
+  currency: Currency,
   status: literals('pending', 'succeeded', 'failed'),
   payment_intent: Type.String({ description: 'The payment that it waits for, or waited for' }),
 })
@@ -78,7 +78,7 @@ export function viewWalletTopup(id: string, state: WalletTopup): WalletTopupView
     created: unixSeconds(state.createdAt),
     customer: publicId('cus', state.customer),
     amount: state.amount,
-    currency: state.currency.toLowerCase(),
+    currency: state.currency,
     status: state.status,
     payment_intent: publicId('pi', state.paymentIntent),
   }
@@ -92,7 +92,7 @@ const Movement = record({
   direction: { ...literals('credit', 'debit'), description: '`credit`: into the wallet' },
   type: literals(...Object.values(movementTypes), 'adjustment'),
   amount: AmountMinor,
-  currency: LowerCurrency,
+  currency: Currency,
   reference: record(
     { object: Type.String(), id: Type.String() },
     { description: 'The payment, refund or application that it belongs to' },
@@ -105,7 +105,7 @@ export const WalletResource = record({
   id: Type.String({ description: 'The id of the customer' }),
   livemode: Type.Boolean(),
   customer: Type.String(),
-  balances: Type.Array(record({ currency: LowerCurrency, amount: CountMinor }), {
+  balances: Type.Array(record({ currency: Currency, amount: CountMinor }), {
     description: 'One for each currency in which something was put in',
   }),
   transactions: Type.Array(Movement, { description: 'The latest movements, newest first' }),

@@ -87,6 +87,14 @@ export class Executor {
     return this.#mailboxes.get(streamName(decider.category, id))?.remembered()
   }
 
+  /** What this process last saw of a stream: a hint at what to read, by which nothing is decided. */
+  lastSeen<S, C extends Payloads, E extends Payloads, O extends Owner>(
+    { category }: Decider<S, C, E, O>,
+    id: string,
+  ): S | undefined {
+    return this.#mailboxes.get(streamName(category, id))?.lastSeen as S | undefined
+  }
+
   /**
    * A stream as it is stored now, read beside the commands that wait. `known`: as it was before, so that only
    * what is newer is read. Not for deciders that modify their state in place.

@@ -69,6 +69,11 @@ export class Mailbox {
     return { state, revision, position, owner }
   }
 
+  /** The cached state, also where the stream has no events. It may be about to be written. */
+  get lastSeen(): unknown {
+    return this.#known?.state
+  }
+
   /** Drops the cached state; what is being decided is decided. */
   forget(): void {
     this.#known = undefined

@@ -25,18 +25,20 @@ export interface Tokens {
   publicKeys(): Promise<readonly object[]>
 }
 
-/** Whom a password is hashed for, such as an account and a network: none of them fills the queue alone. */
-export type Asking = readonly string[]
+/** Whom a hash is queued for, such as an account and a network: none of them fills the queue alone. */
+export type QueueKeys = readonly string[]
 
 /** Hashes passwords slowly, a few at a time; the rest wait in a queue that has an end. */
 export interface Passwords {
+  /** Somebody else is served: for a moment, one processor is left to them. */
+  shareProcessors(): void
   /** Throws PasswordsBusyError now rather than once something was written down. */
-  requireRoom(asking: Asking): void
+  requireRoom(keys: QueueKeys): void
   /** The same, and keeps a place in the queue for what is written down first. */
-  reserve(asking: Asking): ReservedPlace
-  hash(password: string, asking: Asking): Promise<string>
+  reserve(keys: QueueKeys): ReservedPlace
+  hash(password: string, keys: QueueKeys): Promise<string>
   /** Takes as long without a hash, and is then never true. */
-  isRight(password: string, hash: string | null, asking: Asking): Promise<boolean>
+  isRight(password: string, hash: string | null, keys: QueueKeys): Promise<boolean>
   /** Whether it is easily guessed, also by who knows these words: name, address. */
   isWeak(password: string, known: readonly string[]): Promise<boolean>
 }

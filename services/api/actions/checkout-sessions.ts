@@ -25,7 +25,7 @@ import { admittedTerms, linkIdOf, linkPointer, openLink, payerFee } from './host
 import { findOrCreateCustomer } from './billing/customers.ts'
 import { quote, type FeeQuoteResource } from './fees.ts'
 
-type Asking = Pick<Request, 'owner' | 'dependencies'>
+type RequestPart = Pick<Request, 'owner' | 'dependencies'>
 type Opening = Request<Static<typeof CheckoutSessionRequest>>
 
 /** The customer is found, or made, before the session is. */
@@ -122,19 +122,19 @@ export async function createAttempt(
 }
 
 /** How the newest try to pay stands. */
-export async function paymentOf(request: Asking, state: CheckoutSession): Promise<PaymentStatus> {
+export async function paymentOf(request: RequestPart, state: CheckoutSession): Promise<PaymentStatus> {
   if (state.status === 'none') return 'unpaid'
   return paymentStatusOf(state, await intentOf(request, state))
 }
 
 /** Always current. */
-export async function sessionOf(request: Asking, id: string): Promise<ExistingSession> {
+export async function sessionOf(request: RequestPart, id: string): Promise<ExistingSession> {
   const state = (await currentState(request, checkoutSessions, id)) as CheckoutSession | undefined
   return !state || state.status === 'none' ? refuse('resource_must_exist') : state
 }
 
 export async function intentOf(
-  request: Asking,
+  request: RequestPart,
   { attempt }: ExistingSession,
 ): Promise<Exclude<PaymentIntent, { status: 'none' }> | undefined> {
   if (!attempt) return undefined
@@ -154,7 +154,10 @@ export function paymentStatusOf(
 }
 
 /** Whether it still waits for a payment. */
-export function isPayable({ owner, dependencies }: Asking, { status, expiresAt }: ExistingSession): boolean {
+export function isPayable(
+  { owner, dependencies }: RequestPart,
+  { status, expiresAt }: ExistingSession,
+): boolean {
   return status === 'open' && Date.parse(expiresAt) > dependencies.clock(owner).getTime()
 }
 
@@ -193,7 +196,7 @@ interface Chosen {
 
 /** What the payer of a session pays on top. */
 export function payerFeeOf(
-  { owner, dependencies }: Asking,
+  { owner, dependencies }: RequestPart,
   { merchant, currency, country, feeMode }: ExistingSession,
   chosen: Chosen,
 ): number {

@@ -27,9 +27,9 @@ export const CountryResource = record({
 
 type CountryView = Static<typeof CountryResource>
 
-type Asking = Request<undefined, Static<typeof CountryQuery>>
+type CountriesCall = Request<undefined, Static<typeof CountryQuery>>
 
-export async function listCountries({ query }: Pick<Asking, 'query'>): Promise<Slice<CountryView>> {
+export async function listCountries({ query }: Pick<CountriesCall, 'query'>): Promise<Slice<CountryView>> {
   const { search, supported } = query
   const text = search?.toLowerCase()
   const found = geography.filter((country) => {

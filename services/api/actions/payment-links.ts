@@ -88,7 +88,7 @@ export async function followPaymentLink(
 }
 
 /** Coming back is safe: what this browser has begun goes on, whatever has become of the link. */
-async function knownSession(request: Asking, link: string): Promise<string | undefined> {
+async function knownSession(request: RequestPart, link: string): Promise<string | undefined> {
   const [, id] = new RegExp(`(?:^|; )${cookieName}=(cs_[0-9a-f]{32})(?:;|$)`).exec(request.cookie ?? '') ?? []
   const state = id && (await currentState(request, checkoutSessions, identity(id, 'cs')!))
   const session = state as CheckoutSession | undefined
@@ -97,7 +97,7 @@ async function knownSession(request: Asking, link: string): Promise<string | und
   return goesOn ? session.url : undefined
 }
 
-type Asking = Pick<Request, 'owner' | 'dependencies' | 'cookie'>
+type RequestPart = Pick<Request, 'owner' | 'dependencies' | 'cookie'>
 
 function sessionFor({ amount, currency, country, methods, feeMode, description }: ExistingLink) {
   const nobody = { customer: null, email: null, phone: null }

@@ -26,12 +26,12 @@ export const TimelineQuery = record({
   cursor: optional(Type.String()),
 })
 
-type Asking = Pick<Request, 'caller' | 'owner' | 'dependencies' | 'params'>
+type RequestPart = Pick<Request, 'caller' | 'owner' | 'dependencies' | 'params'>
 
 type Beside = Pick<Static<typeof DetailedPayment>, 'timeline' | 'refunds'>
 
 /** What happened to a payment, and what of it went back. */
-export async function besidePayment(request: Asking, id: string): Promise<Beside> {
+export async function besidePayment(request: RequestPart, id: string): Promise<Beside> {
   const { events } = await historyOf(request)
   return { timeline: timelineOf(events), refunds: await refundsOf(request, id) }
 }
@@ -43,7 +43,7 @@ export function viewDetailedPayment(id: string, state: PaymentIntent, beside: Be
 
 /** What happened to an intent, newest first. */
 export async function timelineItems(
-  request: Asking & { readonly query: Static<typeof TimelineQuery> },
+  request: RequestPart & { readonly query: Static<typeof TimelineQuery> },
 ): Promise<Slice<Static<typeof TimelineEntry>>> {
   const { id, events } = await historyOf(request)
   const list = `/api/v1/payment-intents/${publicId('pi', id)}/timeline`
@@ -61,7 +61,7 @@ interface IntentHistory {
 }
 
 /** An intent with all its events; those of other merchants and the other environment do not exist here. */
-async function historyOf({ owner, dependencies, params }: Asking): Promise<IntentHistory> {
+async function historyOf({ owner, dependencies, params }: RequestPart): Promise<IntentHistory> {
   const id = params['id']!
   const stored = await dependencies.store.readStream(streamName(paymentIntent.category, id), 0)
   if (!stored[0] || !owns(stored[0].metadata, owner)) refuse('resource_must_exist')
@@ -72,7 +72,7 @@ const refundsShownMax = 100
 const waitMs = 1_000
 
 /** A payment's newest refunds, including those requested a moment ago. */
-async function refundsOf({ dependencies }: Asking, paymentIntentId: string): Promise<RefundView[]> {
+async function refundsOf({ dependencies }: RequestPart, paymentIntentId: string): Promise<RefundView[]> {
   await dependencies.reads.reached(await dependencies.store.head(), waitMs, refunds.name)
   const { rows } = await dependencies.reads.page<{ id: string; state: Refund }>({
     from: refunds.name,

@@ -54,17 +54,17 @@ export async function prepareRevision(
   }
 }
 
-type Asking = Pick<Request<unknown>, 'caller' | 'dependencies'>
+type RequestPart = Pick<Request<unknown>, 'caller' | 'dependencies'>
 
 /** The default may still be in its safety delay: it is used once that is over. */
-async function activeDestination({ caller, dependencies }: Asking, text: string): Promise<string> {
+async function activeDestination({ caller, dependencies }: RequestPart, text: string): Promise<string> {
   const id = identity(text)
   const state = id && (await readState(dependencies.store, payoutDestination, id))
   if (state && state.status === 'active' && owns(state, caller)) return id
   return refuseDestination('/default_destination_id', `"${text}" is not an active saved destination`)
 }
 
-export async function besideSettings({ caller, dependencies }: Asking): Promise<SettingsParts> {
+export async function besideSettings({ caller, dependencies }: RequestPart): Promise<SettingsParts> {
   const { merchant, livemode } = caller
   const { reads, store } = dependencies
   await reads.reached(await store.head(), waitMs, payoutDestinations.name)

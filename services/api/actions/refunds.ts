@@ -20,7 +20,7 @@ import { paymentIntents } from '../../../projections/payment-intents.ts'
 import { placeHold } from '../../composition/books/place-hold.ts'
 import { currentState } from '../kinds/current-state.ts'
 
-type Asking = Request<Static<typeof RefundRequest>>
+type RefundCall = Request<Static<typeof RefundRequest>>
 type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
 
 /**
@@ -28,7 +28,7 @@ type PaidIntent = Extract<CreatedIntent, { status: 'succeeded' }>
  * crash in between is repaired by the repeat with the same key, or by the timers `refund_unrequested` and
  * `hold_unclaimed`.
  */
-export async function refundPayment(request: Asking): Promise<RefundView> {
+export async function refundPayment(request: RefundCall): Promise<RefundView> {
   if (request.caller.livemode) await requireRailBack(request)
   const paid = await reserve(request)
   try {
@@ -39,7 +39,7 @@ export async function refundPayment(request: Asking): Promise<RefundView> {
   }
 }
 
-async function refundReserved(request: Asking, paid: PaidIntent): Promise<RefundView> {
+async function refundReserved(request: RefundCall, paid: PaidIntent): Promise<RefundView> {
   const { payment, currency } = paid
   const { amount, shares } = payment.refunds[request.id]!
   await hold(request, paid, shares)
@@ -57,7 +57,7 @@ async function refundReserved(request: Asking, paid: PaidIntent): Promise<Refund
 }
 
 /** Money returns by the rail it came in by; if that rail is gone, nothing may stay reserved. */
-async function requireRailBack({ caller, owner, dependencies, params }: Asking): Promise<void> {
+async function requireRailBack({ caller, owner, dependencies, params }: RefundCall): Promise<void> {
   // The read model's states are those of its decider.
   const state = (await currentState({ owner, dependencies }, paymentIntents, params['id']!)) as
     PaymentIntent | undefined
@@ -66,14 +66,14 @@ async function requireRailBack({ caller, owner, dependencies, params }: Asking):
   requireRail(dependencies.rail, choiceOf({ livemode: caller.livemode, method }))
 }
 
-async function reserve(request: Asking): Promise<PaidIntent> {
+async function reserve(request: RefundCall): Promise<PaidIntent> {
   const data = { refund: request.id, amount: request.body.amount ?? undefined }
   const command = { type: 'ReserveRefund', data } as const
   const { state } = await request.send(paymentIntent, request.params['id']!, command, { mustExist: true })
   return state.status === 'succeeded' ? state : refuse('payment_must_be_refundable')
 }
 
-async function hold(request: Asking, paid: PaidIntent, shares: readonly Share[]): Promise<void> {
+async function hold(request: RefundCall, paid: PaidIntent, shares: readonly Share[]): Promise<void> {
   const { payment, currency, merchant, livemode } = paid
   const { id, dependencies } = request
   const noFee = { fee: 0, feeAccount: null, rail: payment.rail }
@@ -101,7 +101,7 @@ async function hold(request: Asking, paid: PaidIntent, shares: readonly Share[])
  * has given up is never requested, and what was reserved for that, or by another request with its key, is
  * freed.
  */
-async function giveUp(request: Asking): Promise<void> {
+async function giveUp(request: RefundCall): Promise<void> {
   const intent = request.params['id']!
   const abandon = { type: 'AbandonRefund', data: { paymentIntent: intent } } as const
   const { state } = await request.send(refund, request.id, abandon)

@@ -9,7 +9,7 @@ import type {
 } from '../../../packages/domain/sandbox-clocks/sandbox-clock.ts'
 import type { Outcome } from '../../../packages/kernel/execution/options.ts'
 
-type Asking = Pick<Request, 'caller' | 'dependencies'>
+type RequestPart = Pick<Request, 'caller' | 'dependencies'>
 type Move = SandboxClockCommands['MoveSandboxClock']
 
 /**
@@ -18,19 +18,19 @@ type Move = SandboxClockCommands['MoveSandboxClock']
  */
 const learnedWithinMs = 500
 
-export function realTime({ caller, dependencies }: Asking): Moment {
+export function realTime({ caller, dependencies }: RequestPart): Moment {
   return { merchant: caller.merchant, now: dependencies.clock() }
 }
 
 /** When it was moved, so that a repeat is answered alike. */
-export function timeOfMove(request: Asking, _: string, { movedAt }: SandboxClock): Moment {
+export function timeOfMove(request: RequestPart, _: string, { movedAt }: SandboxClock): Moment {
   const moment = realTime(request)
   return movedAt ? { ...moment, now: new Date(movedAt) } : moment
 }
 
 /** What is due by then runs in its order, in the seconds that follow. */
 export async function learnMove(
-  { caller, dependencies }: Asking,
+  { caller, dependencies }: RequestPart,
   { state, revision }: Outcome<SandboxClock>,
 ): Promise<void> {
   dependencies.movedClocks.learn(caller.merchant, { aheadMs: state.aheadMs, revision })

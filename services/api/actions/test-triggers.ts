@@ -18,10 +18,10 @@ export const MobileMoneyCallback = record({
   failure_reason: maybe(Type.String({ maxLength: 200 })),
 })
 
-type Asking = Request<Static<typeof MobileMoneyCallback>>
+type CollectionCall = Request<Static<typeof MobileMoneyCallback>>
 
 /** Sandbox only: decides the operator's answer to a waiting payment. Repeating it changes nothing. */
-export async function playCollection(request: Asking): Promise<PaymentIntentView> {
+export async function playCollection(request: CollectionCall): Promise<PaymentIntentView> {
   const { body, owner, dependencies } = request
   const { payment_intent_id: text } = body
   const id = identity(text, 'pi')

@@ -144,7 +144,7 @@ function languageOf(request: HttpRequestIn): Language | null {
   return (isNamed && (request.acceptsLanguages([...languages]) as Language | false)) || null
 }
 
-interface Place {
+interface MatchedCall {
   readonly route: AnyRoute
   readonly params: Readonly<Record<string, string>>
   readonly body: object | undefined
@@ -156,11 +156,11 @@ interface Acting {
   readonly owner: Owner
 }
 
-async function acting(api: Api, caller: Caller, { body, ...place }: Place): Promise<Acting> {
-  const found = await ownerFor(api, caller, place)
+async function acting(api: Api, caller: Caller, { body, ...matched }: MatchedCall): Promise<Acting> {
+  const found = await ownerFor(api, caller, matched)
   const { owner } = found
   // Whoever asks the telephone. Nobody has those of the sandbox.
-  const msisdn = 'livemode' in owner && owner.livemode ? place.route.prompts?.(body as never) : undefined
+  const msisdn = 'livemode' in owner && owner.livemode ? matched.route.prompts?.(body as never) : undefined
   if (msisdn) await api.rateLimits.countPrompt(msisdn)
   return found
 }
@@ -169,7 +169,7 @@ async function acting(api: Api, caller: Caller, { body, ...place }: Place): Prom
 async function ownerFor(
   { dependencies, rateLimits }: Api,
   caller: Caller,
-  { route, params, response }: Omit<Place, 'body'>,
+  { route, params, response }: Omit<MatchedCall, 'body'>,
 ): Promise<Acting> {
   if (caller.credential === 'user' && route.owner === 'user') return { caller, owner: { user: caller.user } }
   if (caller.credential === 'user' && route.owner === 'organization' && caller.organization !== null)

@@ -195,8 +195,14 @@ function begin({ dependencies }: Api, logged: (path: string) => string) {
         'answered',
       )
     })
-    next()
+    if (lacksHost(request)) respondRefusal(response, new Refusal('request_must_be_http'))
+    else next()
   }
+}
+
+/** RFC 9112: since HTTP/1.1, a request names its host. */
+function lacksHost({ headers, httpVersion }: Request): boolean {
+  return headers.host === undefined && httpVersion !== '1.0'
 }
 
 /**

@@ -35,19 +35,24 @@ export interface ServerOptions {
 /** A server that disconnects slow clients, and answers invalid HTTP as it answers everything else. */
 export function serverOf({ app, listener, clientTimeouts, baseUrl }: ServerOptions): Server {
   const newest = new WeakMap<Duplex, ServerResponse>()
+  const answer = closingQueuedResponses((request, response) => {
+    newest.set(request.socket, response)
+    return listener(request, response)
+  })
   const server = createServer(
     {
       ...messageClasses(app),
+      // Node would refuse with an empty answer.
+      requireHostHeader: false,
       keepAliveTimeout: keepAliveTimeoutMs,
       headersTimeout: clientTimeouts.headersMs,
       requestTimeout: clientTimeouts.requestMs,
       connectionsCheckingInterval: clientTimeouts.checkEveryMs,
     },
-    closingQueuedResponses((request, response) => {
-      newest.set(request.socket, response)
-      return listener(request, response)
-    }),
+    answer,
   )
+  // RFC 9110: what else a client expects may be ignored; Node would refuse it with an empty answer.
+  server.on('checkExpectation', answer)
   server.maxConnections = connectionsMax
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Answered before its body had arrived: another answer would be taken for that to the next request.

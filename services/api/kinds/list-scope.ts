@@ -3,13 +3,13 @@ import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { ownedBy, type Owner } from '../../../packages/kernel/owner.ts'
 import { equal, type Where } from '../../../packages/kernel/ports/reads.ts'
 
-interface Asking {
+interface Viewer {
   readonly owner: Owner
   readonly caller: Caller
 }
 
 /** What a list can show at all: the owner's objects of the row's kind, or the caller's part of them. */
-export function owned({ owner, caller }: Asking, route: AnyRoute): Where[] {
+export function owned({ owner, caller }: Viewer, route: AnyRoute): Where[] {
   const shown = route.from!.kind === 'documents' && { shown: true }
   const { livemode, ...whole } = ownedBy(owner)
   const all = equal({ ...(route.environment === 'either' ? whole : ownedBy(owner)), ...shown })

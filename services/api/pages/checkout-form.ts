@@ -1,7 +1,8 @@
 import type { HostedCheckoutView } from '../../../packages/domain/checkout/resource.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
-import { money } from './money.ts'
+import { money, moneyPattern } from './money.ts'
+import type { refusedField } from './notices.ts'
 import { alert, amountField, type AmountForm, phoneFields } from './pay-parts.ts'
 
 type Method = HostedCheckoutView['payment_methods'][number]
@@ -13,6 +14,8 @@ export interface FormState {
   readonly typed: Readonly<Record<string, unknown>>
   /** Why nothing was paid, in the payer's words. */
   readonly problem?: string | undefined
+  /** The field of the form that it is about. */
+  readonly wrong?: ReturnType<typeof refusedField>
 }
 
 /** What is paid, and to whom, comes first. */
@@ -39,9 +42,10 @@ export function due({ view, reader }: FormState): Html {
 }
 
 export function payForm(state: FormState): Html {
-  const { view, reader } = state
+  const { view, reader, typed, wrong } = state
   const { words, language } = reader
   const here = `/checkout/session/${view.id}`
+  const given = { reader, typed, isWrong: wrong === 'PhoneNumber' }
   const mobile = view.payment_methods.find(({ type }) => type === 'mobile_money')
   const card = view.payment_methods.find(({ type }) => type === 'card')
   return html`${alert(state.problem)}
@@ -53,10 +57,9 @@ export function payForm(state: FormState): Html {
       data-sending="${words.sending}"
     >
       ${view.open_amount && amountField(reader, openAmount(state))}
-      ${mobile && phoneFields({ ...mobile, country: view.country, reader, typed: state.typed })}
-      ${mobile && html`<button name="PaymentMethod" value="mobile_money">${payLabel(state, mobile)}</button>`}
-      ${mobile && card && html`<p class="or">${words.or}</p>`}
-      ${card && cardButton(state, card, mobile !== undefined)}
+      ${mobile && phoneFields({ ...mobile, country: view.country, ...given })}
+      ${mobile && payButton(state, mobile)} ${mobile && card && html`<p class="or">${words.or}</p>`}
+      ${card && payButton(state, card, mobile !== undefined)}
     </form>
     ${
       view.cancel_url !== null &&
@@ -66,22 +69,31 @@ export function payForm(state: FormState): Html {
     }`
 }
 
-/** The button says what happens and how much. */
-function payLabel({ view, reader }: FormState, { total_amount }: Method): string {
+/** The button says what happens and how much: of an amount to be chosen, once it is typed. */
+function payButton(state: FormState, { type, total_amount }: Method, isSecond = false): Html {
+  const { view, reader } = state
   const { words, language } = reader
-  return total_amount === null ? words.payOpen : words.pay(money(total_amount, view.currency, language))
-}
-
-function cardButton({ view, reader }: FormState, { total_amount }: Method, isSecond: boolean): Html {
-  const { words, language } = reader
-  const label =
-    total_amount === null ? words.payCardOpen : words.payCard(money(total_amount, view.currency, language))
-  return html`<button name="PaymentMethod" value="card" formnovalidate ${isSecond && html`class="second"`}>
+  const [known, open] = type === 'card' ? [words.payCard, words.payCardOpen] : [words.pay, words.payOpen]
+  const label = total_amount === null ? open : known(money(total_amount, view.currency, language))
+  return html`<button
+    name="PaymentMethod"
+    value="${type}"
+    ${type === 'card' && html`formnovalidate`}
+    ${total_amount === null && html`data-amount="${known(chosen(state))}"`}
+    ${isSecond && html`class="second"`}
+  >
     ${label}
   </button>`
 }
 
-function openAmount({ view, reader: { words }, typed }: FormState): AmountForm {
+/** As the script fills it in. */
+function chosen({ view: { currency, fee_mode }, reader: { words, language } }: FormState): string {
+  const amount = moneyPattern(currency, language)
+  return fee_mode === 'customer_pays' ? words.plusFee(amount) : amount
+}
+
+function openAmount({ view, reader: { words }, typed, wrong }: FormState): AmountForm {
   const { currency, fee_mode } = view
-  return { currency, typed, ...(fee_mode === 'customer_pays' && { hint: words.feeAdded }) }
+  const hinted = fee_mode === 'customer_pays' && { hint: words.feeAdded }
+  return { currency, typed, isWrong: wrong === 'Amount', ...hinted }
 }

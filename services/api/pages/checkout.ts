@@ -14,7 +14,7 @@ import { html, type Html } from '../docs/html.ts'
 import { due, payForm, type FormState } from './checkout-form.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
-import { isUnseen, notice, problemWords } from './notices.ts'
+import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { detailList, doneSign, leadingOn, noMessage, phoneSteps, waiting } from './pay-parts.ts'
 
 type Existing = Exclude<PaymentIntent, { status: 'none' }>
@@ -111,7 +111,7 @@ function paid({ view, reader }: Sight, receipt: ReceiptView): Html {
 
 /** The payer is taken back after a moment; the link is for those who do not wait. */
 function backLink({ words }: Reader, name: string, url: string): Html {
-  return html`<p class="soft">${words.goingBack(name)}</p>
+  return html`<p class="soft going" hidden>${words.goingBack(name)}</p>
     <a class="button" href="${url}" data-forward="6000">${words.back(name)}</a>`
 }
 
@@ -129,6 +129,7 @@ export function receiptRows(
     [words.amount, fee === null ? null : sum(amount)],
     [words.fee, fee === null ? null : sum(fee)],
     [words.total, sum(amount + (fee ?? 0))],
+    [words.refunded, receipt.refunded_amount === 0 ? null : sum(receipt.refunded_amount)],
     [words.method, operatorName(receipt.operator, country) ?? words.card],
     [words.phone, payer.phone],
     [words.payer, payer.name ?? payer.email],
@@ -215,7 +216,7 @@ export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<S
   const view = await hostedCheckout(request)
   if (shownByThePage.includes(refusal.reason)) return backToCheckout(view, visit)
   const problem = problemWords(refusal, reader)
-  const state: FormState = { view, reader, typed: visit.form, problem }
+  const state: FormState = { view, reader, typed: visit.form, problem, wrong: refusedField(refusal) }
   return frame(reader, {
     title: titleOf(state),
     ...merchantOf(view),

@@ -5,7 +5,7 @@ import { html, type Html } from '../docs/html.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
-import { isUnseen, notice, problemWords } from './notices.ts'
+import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { detailList, doneSign, leaving, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import { paidRows, receiptPart, type Rows } from './receipts.ts'
@@ -62,12 +62,14 @@ function otherCountries({ view, reader, path }: Sight): Html | false {
   const back = new URLSearchParams(reader.here.slice(1)).get('back')
   const kept = back === null ? '' : `&back=${encodeURIComponent(back)}`
   const addressIn = (country: string) => `${path}?lang=${language}&country=${country}${kept}`
+  const link = (country: string) =>
+    html`<li><a href="${addressIn(country)}" data-in="${country}">${names.of(country)!}</a></li>`
   return (
     others.length > 0 &&
     html`<details>
       <summary>${invoiceWords[language].otherCountry}</summary>
       <ul>
-        ${others.map((one) => html`<li><a href="${addressIn(one)}">${names.of(one)!}</a></li>`)}
+        ${others.map(link)}
       </ul>
     </details>`
   )
@@ -162,5 +164,6 @@ export async function refusedInvoice(refusal: Refusal, visit: Visit): Promise<Sh
   if (view.payment_status !== 'unpaid' || view.payment_methods.length === 0) return backToInvoice(view, visit)
   const reader = readerOf(visit)
   const sight = { view, reader, path: pageOf(visit.path) }
-  return framed(sight, payable(sight, { typed: visit.form, problem: problemWords(refusal, reader) }))
+  const problem = problemWords(refusal, reader)
+  return framed(sight, payable(sight, { typed: visit.form, problem, wrong: refusedField(refusal) }))
 }

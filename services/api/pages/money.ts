@@ -15,9 +15,25 @@ export function money(amountMinor: number, currency: string, language: Language)
   const parts = format.formatToParts(amountMinor / 10 ** exponent)
   const sign = parts.find(({ type }) => type === 'currency')!.value
   // Names of currencies stand behind the amount, also where signs stand before it.
-  if (!/\p{L}/u.test(sign) || language === 'fr') return format.format(amountMinor / 10 ** exponent)
   const number = parts.filter(({ type }) => type !== 'currency' && type !== 'literal')
-  return `${number.map(({ value }) => value).join('')}\u00a0${sign}`
+  if (/^[\p{L}\s]+$/u.test(sign)) return `${number.map(({ value }) => value).join('')}\u00a0${readable(sign)}`
+  return format.format(amountMinor / 10 ** exponent)
+}
+
+/** `F CFA` */
+export function signOf(currency: string): string {
+  const parts = new Intl.NumberFormat(locales.fr, { style: 'currency', currency }).formatToParts(0)
+  return readable(parts.find(({ type }) => type === 'currency')!.value)
+}
+
+/** Many fonts draw a narrow space so thin that `F CFA` looks like one word. */
+function readable(sign: string): string {
+  return sign.replaceAll('\u202f', '\u00a0')
+}
+
+/** `{} F CFA`: how an amount is written, whose number is not known yet. */
+export function moneyPattern(currency: string, language: Language): string {
+  return money(0, currency, language).replace(/0(?:[.,]0+)?/, '{}')
 }
 
 /** `31 janvier 2026 à 12:30`, in UTC, which is the time in most of the countries we serve. */

@@ -15,6 +15,7 @@ const problems: Readonly<Partial<Record<RefusalName, Problem>>> = {
   provider_must_accept_the_payment: 'provider',
   live_provider_must_be_configured: 'unsupported',
   payment_link_must_not_be_in_use: 'busy',
+  resource_must_not_have_changed: 'changed',
   merchant_must_not_be_suspended: 'merchant',
   rate_must_be_within_the_limit: 'tooMany',
 }
@@ -22,6 +23,13 @@ const problems: Readonly<Partial<Record<RefusalName, Problem>>> = {
 /** Why nothing was paid, in the payer's words. */
 export function problemWords({ reason }: Refusal, { words }: Reader): string {
   return words.problems[problems[reason] ?? 'other']
+}
+
+/** The field of the form that it is about, if it is about one. */
+export function refusedField({ reason }: Refusal): 'Amount' | 'PhoneNumber' | undefined {
+  const problem = problems[reason]
+  if (problem === 'number') return 'PhoneNumber'
+  return problem === 'amount' || problem === 'amountLimits' ? 'Amount' : undefined
 }
 
 type Title = 'missing' | 'closed' | 'busy' | 'failed'

@@ -1,6 +1,8 @@
 import { marketOf } from '../../../packages/contract/payments/catalog.ts'
+import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
+import { signOf } from './money.ts'
 import { promptWordsOf } from './prompt-words.ts'
 import type { Words } from './words.ts'
 
@@ -16,17 +18,20 @@ export interface PhoneForm {
   readonly operators: readonly Operator[]
   /** What the payer had typed before it was refused. */
   readonly typed: Readonly<Record<string, unknown>>
+  /** The number is why nothing was paid. */
+  readonly isWrong?: boolean
 }
 
 /** The same names on every page, so that the browser remembers one number for all of them. */
-export function phoneFields({ reader, country, operators, typed }: PhoneForm): Html {
+export function phoneFields(form: PhoneForm): Html {
+  const { reader, operators, typed } = form
   const { words } = reader
   const chosen = operators.length === 1 ? operators[0]!.code : typed['Operator']
   return html`<fieldset>
       <legend>${words.operator}</legend>
       <div class="choices">${operators.map((operator) => tile(operator, chosen === operator.code))}</div>
     </fieldset>
-    ${numberField(reader, country, textOf(typed['PhoneNumber']))}
+    ${numberField(form)}
     <label class="remember" hidden><input type="checkbox" checked />${words.remember}</label>`
 }
 
@@ -37,10 +42,10 @@ function tile({ code, name }: Operator, isChosen: boolean): Html {
   </label>`
 }
 
-function numberField({ words }: Reader, country: string, number: string): Html {
+function numberField({ reader: { words }, country, typed, isWrong }: PhoneForm): Html {
   const { callingCode, msisdnPattern, msisdnExample } = marketOf(country)!
   const example = msisdnExample.slice(callingCode.length)
-  return html`<div class="field">
+  return html`<div class="${fieldClass(isWrong)}">
     <label for="number">${words.number}</label>
     <div class="typed">
       <span aria-hidden="true">${callingCode}</span>
@@ -52,11 +57,12 @@ function numberField({ words }: Reader, country: string, number: string): Html {
         autocomplete="tel"
         required
         maxlength="24"
-        value="${number}"
+        value="${textOf(typed['PhoneNumber'])}"
         aria-describedby="number-hint number-fault"
         data-code="${callingCode}"
         data-pattern="${msisdnPattern.source}"
         data-wrong="${words.numberWrong}"
+        ${isWrong === true && wrong}
       />
     </div>
     <p class="hint" id="number-hint">${words.numberHint(example.length, example)}</p>
@@ -69,11 +75,13 @@ export interface AmountForm {
   readonly typed: Readonly<Record<string, unknown>>
   /** Left out: in which currency. */
   readonly hint?: string
+  /** It is why nothing was paid. */
+  readonly isWrong?: boolean
 }
 
 /** The payer chooses the amount. */
-export function amountField({ words }: Reader, { currency, typed, hint }: AmountForm): Html {
-  return html`<div class="field">
+export function amountField({ words }: Reader, { currency, typed, hint, isWrong }: AmountForm): Html {
+  return html`<div class="${fieldClass(isWrong)}">
     <label for="amount">${words.chooseAmount}</label>
     <div class="typed">
       <input
@@ -85,6 +93,8 @@ export function amountField({ words }: Reader, { currency, typed, hint }: Amount
         maxlength="20"
         value="${textOf(typed['Amount'])}"
         aria-describedby="amount-hint"
+        data-digits="${currencyExponent(currency) ?? 0}"
+        ${isWrong === true && wrong}
       />
       <span aria-hidden="true">${signOf(currency)}</span>
     </div>
@@ -92,10 +102,11 @@ export function amountField({ words }: Reader, { currency, typed, hint }: Amount
   </div>`
 }
 
-/** `F CFA` */
-function signOf(currency: string): string {
-  const parts = new Intl.NumberFormat('fr-FR', { style: 'currency', currency }).formatToParts(0)
-  return parts.find(({ type }) => type === 'currency')!.value
+/** What screen readers say of a field that was refused; the reason is in the alert of the page. */
+const wrong = html`aria-invalid="true"`
+
+function fieldClass(isWrong: boolean | undefined): string {
+  return isWrong === true ? 'field is-wrong' : 'field'
 }
 
 export function textOf(value: unknown): string {

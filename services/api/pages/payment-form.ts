@@ -3,6 +3,7 @@ import type { HostedInvoiceView } from '../actions/hosted/hosted-invoice.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { money } from './money.ts'
+import type { refusedField } from './notices.ts'
 import { alert, leadingOn, noMessage, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
 
 /** What is paid on a page: an invoice or a top-up. */
@@ -26,9 +27,11 @@ export interface Typed {
   readonly typed: Readonly<Record<string, unknown>>
   /** Why nothing was paid, in the payer's words. */
   readonly problem?: string | undefined
+  /** The field of the form that it is about. */
+  readonly wrong?: ReturnType<typeof refusedField>
 }
 
-export function paymentForm({ paid, reader, path }: PaymentSight, { typed, problem }: Typed): Html {
+export function paymentForm({ paid, reader, path }: PaymentSight, { typed, problem, wrong }: Typed): Html {
   const { words, language, here } = reader
   const mobile = paid.payment_methods.find(({ type }) => type === 'mobile_money')
   const card = paid.payment_methods.find(({ type }) => type === 'card')
@@ -36,6 +39,7 @@ export function paymentForm({ paid, reader, path }: PaymentSight, { typed, probl
     return html`${alert(problem)}
       <p>${words.noMethod(paid.merchant.name)}</p>`
   const amount = money(paid.left, paid.currency, language)
+  const given = { reader, typed, isWrong: wrong === 'PhoneNumber' }
   return html`${alert(problem)}
     <form
       class="pay"
@@ -44,7 +48,8 @@ export function paymentForm({ paid, reader, path }: PaymentSight, { typed, probl
       data-country="${paid.country}"
       data-sending="${words.sending}"
     >
-      ${mobile && phoneFields({ ...mobile, country: paid.country, reader, typed })}
+      <input type="hidden" name="AtMost" value="${paid.left}" />
+      ${mobile && phoneFields({ ...mobile, country: paid.country, ...given })}
       ${mobile && html`<button name="PaymentMethod" value="mobile_money">${words.pay(amount)}</button>`}
       ${mobile && card && html`<p class="or">${words.or}</p>`}
       ${

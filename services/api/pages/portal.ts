@@ -12,7 +12,7 @@ import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
-import { isUnseen, notice, problemWords } from './notices.ts'
+import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { alert, amountField, leaving } from './pay-parts.ts'
 import { portalWords, type PortalWords } from './portal-words.ts'
 
@@ -30,6 +30,8 @@ interface Refused {
   readonly problem: string
   /** What was typed. */
   readonly form: Visit['form']
+  /** The field of it that it is about. */
+  readonly wrong: ReturnType<typeof refusedField>
 }
 
 type Bill = HostedPortalView['due'][number]
@@ -123,11 +125,12 @@ function due(sight: Sight, bill: Bill): Html {
 
 /** As far as the wallet goes; the button says how far. */
 function walletForm({ view, reader, own, path }: Sight, bill: Bill): Html | false {
-  const spendable = view.wallet.find(({ currency }) => currency === bill.currency)?.spendable ?? 0
+  const owed = bill.currency.toUpperCase()
+  const spendable = view.wallet.find(({ currency }) => currency === owed)?.spendable ?? 0
   if (spendable <= 0) return false
   const { language, words } = reader
   const amount = Math.min(spendable, bill.amount_due - bill.amount_paid)
-  const text = own.payByWallet(money(amount, bill.currency.toUpperCase(), language))
+  const text = own.payByWallet(money(amount, owed, language))
   return html`<form
     method="post"
     action="${path}/invoices/${bill.id}/wallet?lang=${language}"
@@ -212,7 +215,7 @@ function paid({ reader, own }: Sight, one: Paid): Html {
 function wallet(sight: Sight): Html {
   const { view, reader, own } = sight
   const items = view.wallet.map(({ currency, amount }) =>
-    item({ what: own.balance, amount: money(amount, currency.toUpperCase(), reader.language), note: '' }),
+    item({ what: own.balance, amount: money(amount, currency, reader.language), note: '' }),
   )
   return html`${section(own.wallet, items, own.nothingInWallet)}
   ${view.topup_currency !== null && topupForm(sight, view.topup_currency)}`
@@ -225,7 +228,7 @@ function topupForm({ reader, own, path, refused }: Sight, currency: string): Htm
   return html`<details ${isOpen && html`open`}>
     <summary>${own.topup}</summary>
     <form method="post" action="${path}/topups?lang=${language}" data-sending="${words.sending}">
-      ${amountField(reader, { currency, typed: refused?.form ?? {} })}
+      ${amountField(reader, { currency, typed: refused?.form ?? {}, isWrong: refused?.wrong === 'Amount' })}
       <button>${own.topupNow}</button>
     </form>
   </details>`
@@ -258,5 +261,6 @@ export async function refusedPortal(refusal: Refusal, visit: Visit): Promise<Sho
   if (refusal.reason === 'resource_must_exist' || !isPressed || isUnseen(refusal))
     return notice(refusal, visit)
   const view = await hostedPortal({ ...visit, owner: await ownerOfPortal(visit) })
-  return paged(view, visit, { problem: problemOf(refusal, visit), form: visit.form })
+  const problem = problemOf(refusal, visit)
+  return paged(view, visit, { problem, form: visit.form, wrong: refusedField(refusal) })
 }

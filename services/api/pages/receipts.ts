@@ -23,6 +23,7 @@ export function paidRows(reader: Reader, { receipt, currency, about }: Kept): Ro
   const sum = (minor: number) => money(minor, currency, language)
   const [first] = parts as [Part]
   const total = parts.reduce((all, { amount }) => all + amount, 0)
+  const refunded = parts.reduce((all, { refunded_amount }) => all + refunded_amount, 0)
   const phone: Rows = first.phone === null ? [] : [[words.phone, first.phone]]
   const alone: Rows = [
     [words.method, methodName(first, reader)],
@@ -34,7 +35,8 @@ export function paidRows(reader: Reader, { receipt, currency, about }: Kept): Ro
     sum(part.amount),
   ])
   const paid = parts.length === 1 ? alone : each
-  return [...about, ...paid, [words.total, sum(total)], [words.receiptNumber, number]]
+  const back: Rows = refunded === 0 ? [] : [[words.refunded, sum(refunded)]]
+  return [...about, ...paid, [words.total, sum(total)], ...back, [words.receiptNumber, number]]
 }
 
 type Part = HostedReceiptView['parts'][number]

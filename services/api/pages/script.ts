@@ -1,6 +1,7 @@
 /**
- * What pages do beyond forms and links: they work without. It remembers the operator and number in this
- * browser alone, checks the number as it is typed, sends once, and looks whether a payment has ended.
+ * What pages do beyond forms and links: they work without. It remembers country, operator and number in this
+ * browser alone, checks the number and tells the amount as they are typed, sends once, and looks whether a
+ * payment has ended.
  */
 export const script = `'use strict'
 const kept = 'ikw-payer'
@@ -9,9 +10,16 @@ if (form) pay(form)
 const waiting = document.querySelector('[data-status]')
 if (waiting) watch(waiting)
 const forward = document.querySelector('[data-forward]')
-if (forward) setTimeout(() => location.replace(forward.href), Number(forward.dataset.forward))
+if (forward) goOn(forward)
+
+function goOn(forward) {
+  const going = document.querySelector('.going')
+  if (going) going.hidden = false
+  setTimeout(() => location.replace(forward.href), Number(forward.dataset.forward))
+}
 
 function pay(form) {
+  if (form.elements.Amount) tellAmount(form.elements.Amount)
   const number = form.elements.PhoneNumber
   const remember = form.querySelector('.remember input')
   if (remember) remember.closest('.remember').hidden = false
@@ -35,8 +43,13 @@ function pay(form) {
 }
 
 function recall(form, number) {
-  let known
-  try { known = JSON.parse(localStorage.getItem(kept) ?? '{}')[form.dataset.country] } catch {}
+  let all = {}
+  try { all = JSON.parse(localStorage.getItem(kept) ?? '{}') } catch {}
+  const known = all[form.dataset.country]
+  // A country that was chosen, and a reason why nothing was paid, stay.
+  const isFresh = !location.search.includes('country=') && !document.querySelector('[role=alert]')
+  const abroad = !known && isFresh && document.querySelector('[data-in="' + all.last + '"]')
+  if (abroad) location.replace(abroad.href)
   if (!known) return
   if (!number.value) number.value = known.number
   const tile = form.querySelector('input[name=Operator][value="' + CSS.escape(known.operator) + '"]')
@@ -47,8 +60,12 @@ function keep(form, number, wanted) {
   const chosen = form.querySelector('input[name=Operator]:checked')
   try {
     const all = JSON.parse(localStorage.getItem(kept) ?? '{}')
-    if (wanted && chosen) all[form.dataset.country] = { operator: chosen.value, number: number.value }
-    else delete all[form.dataset.country]
+    delete all.last
+    delete all[form.dataset.country]
+    if (wanted && chosen) {
+      all.last = form.dataset.country
+      all[all.last] = { operator: chosen.value, number: number.value }
+    }
     localStorage.setItem(kept, JSON.stringify(all))
   } catch {}
 }
@@ -65,6 +82,29 @@ function check(number, isDone) {
   field.querySelector('.fault').textContent = isWrong ? number.dataset.wrong : ''
   if (isWrong && document.activeElement?.tagName === 'BUTTON') number.focus()
   return isRight
+}
+
+function tellAmount(field) {
+  const buttons = [...field.form.querySelectorAll('[data-amount]')]
+  const unsaid = buttons.map((button) => button.textContent)
+  const tell = () => {
+    const amount = amountIn(field)
+    buttons.forEach((button, at) => {
+      button.textContent = amount === undefined ? unsaid[at] : button.dataset.amount.replace('{}', amount)
+    })
+  }
+  field.addEventListener('input', tell)
+  tell()
+}
+
+function amountIn({ value, dataset }) {
+  const digits = Number(dataset.digits)
+  const plain = value.replace(/[\\s']/g, '')
+  const typed = /^\\d{1,3}(?:[.,]\\d{3})+$/.test(plain) ? plain.replace(/[.,]/g, '') : plain
+  const [, whole, fraction = ''] = /^(\\d{1,15})(?:[.,](\\d+))?$/.exec(typed) ?? []
+  if (whole === undefined || fraction.length > digits) return undefined
+  const fractions = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return new Intl.NumberFormat(document.documentElement.lang, fractions).format(Number(whole + '.' + fraction))
 }
 
 async function watch({ dataset }) {

@@ -26,6 +26,7 @@ main {
 }
 @media (min-width: 40rem) { body { padding-top: 3rem; } main { padding: 2rem; } }
 h1 { font-size: 1.3rem; line-height: 1.3; margin: 0.5rem 0; }
+.brand + h1 { margin-top: 1.25rem; } .brand + h1.due { margin-top: 1rem; }
 h2 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
 p { margin: 0.5rem 0; }
 a { color: var(--accent); text-underline-offset: 0.15em; }

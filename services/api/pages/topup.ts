@@ -6,7 +6,7 @@ import { hostedTopup, type HostedTopupView } from '../actions/hosted/hosted-topu
 import { html, type Html } from '../docs/html.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
-import { isUnseen, notice, problemWords } from './notices.ts'
+import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { alert, doneSign, leaving, waiting, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import { portalWords } from './portal-words.ts'
@@ -135,5 +135,5 @@ export async function refusedTopup(refusal: Refusal, visit: Visit): Promise<Show
   if (view.payment_status !== 'unpaid' || view.payment_methods.length === 0) return backToTopup(view, visit)
   const sight = sightOf(view, visit)
   const problem = problemWords(refusal, sight.reader)
-  return framed(sight, form(sight, { typed: visit.form, problem }))
+  return framed(sight, form(sight, { typed: visit.form, problem, wrong: refusedField(refusal) }))
 }

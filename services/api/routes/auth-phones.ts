@@ -36,7 +36,7 @@ import {
   verifyEmailBefore,
   verifyPhoneBefore,
 } from '../actions/auth/pre-signup.ts'
-import { updateSensitive } from '../actions/sensitive-update.ts'
+import { updateSensitive } from '../actions/auth/sensitive-update.ts'
 
 const open = { scope: 'public' } as const
 const own = { scope: 'own', credentials: ['user'], owner: 'user' } as const

@@ -2,11 +2,9 @@ import { history, list, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
 import { CustomerResource, viewCustomer } from '../../../packages/domain/customers/resource.ts'
 import { customers } from '../../../projections/customers.ts'
-import { walletBalance } from '../actions/billing/wallets.ts'
+import { listedBalance, walletBalance } from '../actions/billing/wallets.ts'
 
 const params = { id: 'customer' }
-
-const shown = { view: viewCustomer, beside: walletBalance } as const
 
 const one = {
   scope: 'customers.read',
@@ -17,13 +15,20 @@ const one = {
 const rows = [
   list('GET /api/v1/merchant/customers', {
     ...one,
-    ...shown,
+    view: viewCustomer,
+    beside: listedBalance,
     summary: 'Customers, newest first; the search looks into e-mail addresses and numbers',
     paging: 'page',
     search: 'searchable',
   }),
 
-  show('GET /api/v1/merchant/customers/{id}', { ...one, ...shown, params, summary: 'One customer' }),
+  show('GET /api/v1/merchant/customers/{id}', {
+    ...one,
+    params,
+    view: viewCustomer,
+    beside: walletBalance,
+    summary: 'One customer',
+  }),
 
   history('GET /api/v1/merchant/customers/{id}/history', {
     ...one,

@@ -8,7 +8,7 @@ import { merchant as merchantDecider } from '../../../packages/domain/merchants/
 import { period, periodId, type ClosedBook, type Period } from '../../../packages/domain/periods/period.ts'
 import { timeZoneOf } from '../../../packages/contract/locale/time-zones.ts'
 import { dayOf } from '../../../packages/kernel/time/calendar.ts'
-import { readState } from '../../../packages/kernel/history.ts'
+import { readStateKnown } from '../../../packages/kernel/history.ts'
 import {
   filesOf,
   movementsOf,
@@ -34,7 +34,7 @@ interface Exported {
   readonly isAsClosed: boolean | null
 }
 
-type MonthOptions = Months & { readonly directory: string; readonly knownAt?: Date }
+type MonthOptions = Months & { readonly directory: string }
 
 export function addMonthExports(exports: Command): void {
   ofMonth(
@@ -72,20 +72,20 @@ async function exportMonth(runtime: Runtime, name: string, options: MonthOptions
 async function filesOfMonth(
   { dependencies }: Runtime,
   month: Month,
-  options: MonthOptions,
+  { directory, knownAt }: MonthOptions,
 ): Promise<Exported[]> {
   const { merchant, livemode } = month
-  const known: Period = await readState(dependencies.store, period, periodId(merchant, livemode, month.month))
+  const id = periodId(merchant, livemode, month.month)
+  const known: Period = await readStateKnown(dependencies.store, period, { id, knownAt })
   const closed = known.status === 'closed' ? known : undefined
   const { from, to, merchantName } = closed ?? month
   const exported: Exported[] = []
   for (const currency of closed ? closed.books.map((book) => book.currency) : month.currencies) {
     const signed = closed?.books.find((book) => book.currency === currency)
-    // A book that was signed had entries: where it is gone, its files say so by being others.
-    if (!signed && !(await isBegun(dependencies, { merchant, livemode, currency }))) continue
     const book = { merchant, livemode, currency }
-    const { directory, knownAt } = options
     const before = Math.min(signed?.before ?? Infinity, await knownBefore(dependencies, book, knownAt))
+    // A book that was signed had entries: where it is gone, its files say so by being others.
+    if (!signed && !(await isBegun(dependencies, book, before))) continue
     const target = { directory, ...(knownAt === undefined && { signed }) }
     exported.push(...(await writeBook(dependencies, { book, from, to, merchantName, before }, target)))
   }
@@ -105,15 +105,17 @@ async function exportDay(
 ) {
   const { dependencies } = runtime
   const key = readBook(book)
-  const state = await readState(dependencies.store, merchantDecider, key.merchant)
-  if (state.status === 'none') throw new CommandFailedError(`There is no merchant ${key.merchant}.`)
+  const { knownAt } = options
+  const state = await readStateKnown(dependencies.store, merchantDecider, { id: key.merchant, knownAt })
+  if (state.status === 'none')
+    throw new CommandFailedError(`There is no merchant ${key.merchant}${knownAt ? ' by then' : ''}.`)
   const written = await whileProjecting(runtime, async () => {
     await upToDate(runtime)
     const window = {
       ...readDay(day, options.timeZone ?? timeZoneOf(state.country)),
       merchantName: state.name,
     }
-    const before = await knownBefore(dependencies, key, options.knownAt)
+    const before = await knownBefore(dependencies, key, knownAt)
     return writeBook(dependencies, { book: key, before, ...window }, options)
   })
   report(written, options)

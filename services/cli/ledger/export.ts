@@ -7,6 +7,7 @@ import { exportedColumns, exportedPostings, type Period } from '../../../infra/p
 import { inReadTransaction, type ReadTransaction } from '../../../infra/postgres/client/read-transaction.ts'
 import { csvOptions } from '../../../infra/exports/csv.ts'
 import { time, word } from '../terminal/arguments.ts'
+import { CommandFailedError } from '../terminal/failure.ts'
 import { addMonthExports } from './export-month.ts'
 import { withRuntime } from '../dependencies.ts'
 import { upToDate, whileProjecting } from '../projecting.ts'
@@ -39,6 +40,8 @@ export function addExport(program: Command): void {
 }
 
 async function exportJournal({ format, output, ...period }: JournalOptions): Promise<void> {
+  // Empty files look like a month without movements.
+  if (period.to <= period.from) throw new CommandFailedError('--to is not after --from.')
   await withRuntime(async (runtime) => {
     const through = await whileProjecting(runtime, () => upToDate(runtime))
     let count = 0

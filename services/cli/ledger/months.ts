@@ -12,6 +12,7 @@ export interface MonthOptions extends Printing {
   readonly merchant?: string
   readonly sandbox?: true
   readonly timeZone?: string
+  readonly knownAt?: Date
 }
 
 export function ofMonth(command: Command): Command {
@@ -61,13 +62,13 @@ interface Asked extends MonthOptions {
 
 async function monthOf(
   { dependencies }: Runtime,
-  { month, sandbox, timeZone }: Asked,
+  { month, sandbox, timeZone, knownAt }: Asked,
   [merchant, currencies]: readonly [string, readonly string[]],
-): Promise<Month> {
+): Promise<Month | undefined> {
   const owner = { merchant, livemode: sandbox !== true, actor: 'cli' }
-  const asked = { ...owner, month, timeZone, currencies: currencies.toSorted() }
+  const asked = { ...owner, month, timeZone, knownAt, currencies: currencies.toSorted() }
   const found = await monthOfMerchant(dependencies, asked)
-  if (!found) throw new CommandFailedError('There is no such merchant.')
+  if (!found && knownAt === undefined) throw new CommandFailedError('There is no such merchant.')
   return found
 }
 
@@ -91,7 +92,9 @@ export async function eachMonth<Result>(
   const failed: Failed[] = []
   for (const one of await merchantsOf(runtime, asked)) {
     try {
-      done.push(await work(await monthOf(runtime, asked, one)))
+      const found = await monthOf(runtime, asked, one)
+      // A merchant that nobody knew of then has no month.
+      if (found) done.push(await work(found))
     } catch (error) {
       failed.push({ merchant: one[0], problem: (error as Error).message })
     }

@@ -1,4 +1,4 @@
-import { statementEntry, statementHead, statementTail } from '../../../infra/exports/camt053.ts'
+import type { StatementEntry } from '../../../infra/exports/camt053.ts'
 import { csvHeader, csvRows } from '../../../infra/exports/csv.ts'
 import { derivedId, publicId } from '../../../packages/contract/identity.ts'
 import type { Dependencies } from '../../../packages/contract/routes.ts'
@@ -41,7 +41,7 @@ export interface Movements {
   readonly entries: number
 }
 
-/** The accounts of a book over a stretch of time: read from its stream alone. */
+/** The accounts of a book over a range of time: read from its stream alone. */
 export async function movementsOf(
   stores: Stores,
   { book, from, to, before }: BookWindow,
@@ -157,6 +157,8 @@ function publicSubject({ type, id }: Entry['subject']): string {
 }
 
 async function* asStatement(stores: Stores, window: BookWindow, accounts: readonly Movement[]) {
+  // Its library is loaded only when used: that takes as long as many commands do.
+  const { statementEntry, statementHead, statementTail } = await import('../../../infra/exports/camt053.ts')
   const { book, merchantName: owner, from, to } = window
   const { merchant, livemode, currency } = book
   const own = accounts.find(({ account }) => account === merchantAvailable)
@@ -175,22 +177,20 @@ async function* asStatement(stores: Stores, window: BookWindow, accounts: readon
   })
   for await (const page of pagesOf(stores, window)) {
     const references = await operatorReferences(stores, page)
-    yield page.map((event) => bookedOn(event, references.get(event.data.subject.id) ?? '')).join('')
+    const booked = page.flatMap((event) => bookedOn(event, references.get(event.data.subject.id) ?? ''))
+    yield booked.map((entry) => statementEntry(entry, currency)).join('')
   }
   yield statementTail
 }
 
 /** What an entry does to the merchant's account; nothing for entries that leave it alone. */
-function bookedOn({ data, metadata }: Recorded, reference: string): string {
+function bookedOn({ data, metadata }: Recorded, reference: string): readonly StatementEntry[] {
   const own = data.postings.filter(({ account }) => account === merchantAvailable)
   const amount = own.reduce((sum, posting) => sum + effect(posting), 0)
-  if (amount === 0) return ''
-  const { entryId, template: kind, effectiveAt, currency } = data
+  if (amount === 0) return []
+  const { entryId, template: kind, effectiveAt } = data
   const [id, short] = [entryId, reference].map((uuid) => uuid.replaceAll('-', '')) as [string, string]
-  return statementEntry(
-    { id, reference: short, kind, amount, effectiveAt, recordedAt: metadata.at },
-    currency,
-  )
+  return [{ id, reference: short, kind, amount, effectiveAt, recordedAt: metadata.at }]
 }
 
 const entriesPerPage = 500

@@ -77,9 +77,16 @@ export function wholeBook(stores: Stores, book: BookKey, moment: Moment = {}) {
   return entriesBy(stores, book, { ...moment, plan: planOf([], moment) })
 }
 
-/** Whether anything was ever booked in it. Mostly its first event tells. */
-export async function isBegun(stores: Pick<Stores, 'store'>, book: BookKey): Promise<boolean> {
-  for (const part of [{ from: 0, to: 1 }, { from: 1 }])
+/** Whether anything was booked in it before a revision. Mostly its first event tells. */
+export async function isBegun(
+  stores: Pick<Stores, 'store'>,
+  book: BookKey,
+  before = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  for (const part of [
+    { from: 0, to: Math.min(1, before) },
+    { from: 1, to: before },
+  ])
     for await (const event of eventsOf(stores, book, part)) if (isEntry(event)) return true
   return false
 }

@@ -16,7 +16,7 @@ import { monthOf, type Window } from '../../../packages/kernel/time/calendar.ts'
 import { timeZoneOf } from '../../../packages/contract/locale/time-zones.ts'
 import { merchant as merchants } from '../../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
-import { readState } from '../../../packages/kernel/history.ts'
+import { readStateKnown } from '../../../packages/kernel/history.ts'
 import type { SignedRoot } from '../../../packages/kernel/ports/proofs.ts'
 import type { MerchantOwner } from '../../../packages/kernel/owner.ts'
 import { filesOf, movementsOf, type Movement } from './book-files.ts'
@@ -36,14 +36,15 @@ export interface Month extends MerchantOwner, Window {
 export interface MonthAsked extends MerchantOwner, Pick<Month, 'month' | 'currencies' | 'actor'> {
   /** Left out: that of the merchant's country. */
   readonly timeZone?: string | undefined
+  readonly knownAt?: Date | undefined
 }
 
-/** The days of a merchant's month; `undefined` where there is no such merchant. */
+/** The days of a merchant's month; `undefined` where there is no such merchant, or was none known. */
 export async function monthOfMerchant(
   { store }: Pick<Dependencies, 'store'>,
-  { timeZone: asked, ...month }: MonthAsked,
+  { timeZone: asked, knownAt, ...month }: MonthAsked,
 ): Promise<Month | undefined> {
-  const state = await readState(store, merchants, month.merchant)
+  const state = await readStateKnown(store, merchants, { id: month.merchant, knownAt })
   if (state.status === 'none') return undefined
   const timeZone = asked ?? timeZoneOf(state.country)
   return { ...month, timeZone, merchantName: state.name, ...monthOf(month.month, timeZone) }

@@ -72,9 +72,9 @@ async function readPlanned(
   handle: (entry: Entry) => void,
 ): Promise<number> {
   let end = 0
-  for (const stretch of plan.read) {
-    end = stretch.from
-    for await (const event of eventsOf(stores, book, stretch)) {
+  for (const range of plan.read) {
+    end = range.from
+    for await (const event of eventsOf(stores, book, range)) {
       if (isEntry(event) && knownAt !== undefined && event.metadata.at > knownAt) return event.revision
       end = event.revision + 1
       if (isEntry(event) && (asOf === undefined || event.data.effectiveAt <= asOf)) handle(event.data)

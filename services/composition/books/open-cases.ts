@@ -7,6 +7,9 @@ interface OpenCases {
   readonly oldestSeconds: number
 }
 
+/** The share of limited reads that counts these: they end in time, and take no connection from requests. */
+const share = 'watching'
+
 /** How many cases of each kind are open, and the age of the oldest. */
 export async function openCases(reads: ReadStore, now: Date): Promise<OpenCases> {
   const byKind: Record<string, number> = {}
@@ -16,7 +19,7 @@ export async function openCases(reads: ReadStore, now: Date): Promise<OpenCases>
       { column: 'status', operator: '=', value: 'open' },
       { column: 'kind', operator: '=', value: kind },
     ] as const
-    const query = { from: cases.name, where, order: 'created', ascending: true, limit: 1, count: true }
+    const query = { from: cases.name, where, order: 'created', ascending: true, limit: 1, count: true, share }
     const { rows, total = 0 } = await reads.page<{ opened_at: string }>(query)
     byKind[kind] = total
     if (rows[0]) oldest = Math.min(oldest, Date.parse(rows[0].opened_at))

@@ -48,8 +48,13 @@ export async function walletSums(dependencies: Reading, of: Wallet): Promise<rea
   return sumsOf(dependencies, of)
 }
 
-/** As far as the read model is: lists are eventual. */
 export async function walletSum(dependencies: Reading, of: WalletIn): Promise<number> {
+  const [sum] = await walletSums(dependencies, of)
+  return sum?.amount ?? 0
+}
+
+/** As far as the read model is: lists are eventual. */
+export async function listedSum(dependencies: Reading, of: WalletIn): Promise<number> {
   const [sum] = await sumsOf(dependencies, of)
   return sum?.amount ?? 0
 }
@@ -86,7 +91,7 @@ export async function movementsOf(dependencies: Reading, of: Wallet): Promise<Wa
     direction: row.direction,
     type: row.type,
     amount: row.amount,
-    currency: row.currency.toLowerCase(),
+    currency: row.currency,
     reference: { object: row.reference_object, id: shownId(row.reference_object, row.reference) },
     occurred_at: row.occurred_at,
   }))

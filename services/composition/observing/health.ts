@@ -23,7 +23,8 @@ export interface HealthAnswer {
 /** By path. */
 export type HealthAnswers = Readonly<Record<string, () => Promise<HealthAnswer>>>
 
-const pingTimeoutMs = 2_000
+/** Whoever asks how a process is learns by then what is known, and what is not. */
+const answerMsMax = 2_000
 /** However often health is requested, engines and database are asked only this often. */
 const readinessKeptMs = 250
 const metricsKeptMs = 1_000
@@ -82,12 +83,18 @@ export class Health {
     return { checks, isUp: checks.every(({ status }) => status === 'up') }
   }, readinessKeptMs)
 
-  readonly #told = cached(() => Promise.all(this.#facts.map((tell) => tell().catch(untold))), readinessKeptMs)
+  readonly #told = cached(
+    () => Promise.all(this.#facts.map((tell) => inTime(tell).catch(untold))),
+    readinessKeptMs,
+  )
 
   readonly #alarming = cached(async () => {
-    const read = async ({ name, read }: Alarm) => [name, await read().catch(() => [])] as const
-    const all = await Promise.all(this.#alarms.map(read))
-    return Object.fromEntries(all.filter(([, reasons]) => reasons.length > 0))
+    const all = await Promise.all(this.#alarms.map(heard))
+    const rings = all.filter(({ reasons }) => reasons.length > 0)
+    return {
+      alarms: Object.fromEntries(rings.map(({ name, reasons }) => [name, reasons])),
+      unheard: all.filter(({ unheard }) => unheard).map(({ name, unheard }) => ({ name, reason: unheard })),
+    }
   }, readinessKeptMs)
 
   #status(isUp: boolean): ReadinessStatus {
@@ -97,10 +104,12 @@ export class Health {
 
   async #readiness(): Promise<HealthAnswer> {
     const { checks, isUp } = await this.#checks()
-    const facts = isUp ? await this.#told() : []
-    const alarms = isUp ? await this.#alarming() : {}
+    const [facts, { alarms, unheard }] = isUp
+      ? await Promise.all([this.#told(), this.#alarming()])
+      : [[], { alarms: {}, unheard: [] }]
     return readiness(this.#status(isUp && Object.keys(alarms).length === 0), {
       ...(Object.keys(alarms).length > 0 && { alarms }),
+      ...(unheard.length > 0 && { alarms_unread: unheard }),
       dependencies: Object.fromEntries(checks.map(({ name, ...result }) => [name, result])),
       ...(this.leads.size > 0 && { leads: Object.fromEntries(this.leads) }),
       ...Object.assign({}, ...facts),
@@ -124,14 +133,33 @@ function untold(error: unknown): object {
   return { facts: String(error) }
 }
 
-async function check({ name, ping }: Dependency) {
-  const isLate = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error('no answer in time')), pingTimeoutMs).unref()
-  })
+/** An alarm that nobody can read does not ring, but is no silence either. */
+async function heard({ name, read }: Alarm): Promise<Heard> {
   try {
-    await Promise.race([ping(), isLate])
+    return { name, reasons: await inTime(read), unheard: undefined }
+  } catch (error) {
+    return { name, reasons: [], unheard: String(error) }
+  }
+}
+
+interface Heard {
+  readonly name: string
+  readonly reasons: readonly string[]
+  readonly unheard: string | undefined
+}
+
+async function check({ name, ping }: Dependency) {
+  try {
+    await inTime(ping)
     return { name, status: 'up' as const }
   } catch (error) {
     return { name, status: 'down' as const, reason: (error as Error).message }
   }
+}
+
+function inTime<Value>(ask: () => Promise<Value>): Promise<Value> {
+  const isLate = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('no answer in time')), answerMsMax).unref()
+  })
+  return Promise.race([ask(), isLate])
 }

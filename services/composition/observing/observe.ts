@@ -14,18 +14,20 @@ const noLiveRail = 'no live provider is configured: live payments, payouts and r
 const backlogKeptMs = 2_000
 
 /** What every process of the service knows about the whole: dependencies, progress, and what is parked. */
-export function observe(health: Health, { dependencies, postgres: { pool } }: Observed): void {
+export function observe(health: Health, { dependencies, postgres: { pool, watching } }: Observed): void {
   const { metrics } = health
-  const waiting = cached(() => backlog(pool), backlogKeptMs)
+  const waiting = cached(() => backlog(watching), backlogKeptMs)
   health.depend({ name: 'event_store', ping: () => dependencies.store.ping() })
   health.depend({ name: 'postgres', ping: () => pool.query('select 1') })
   health.tell(async () => {
-    const parked = await listParked(pool)
     return {
       position: { log: await dependencies.store.head(), read_models: await dependencies.reads.position() },
       ...(dependencies.rail.serves({ livemode: true }) ? {} : { live: noLiveRail }),
-      parked: parked.map(({ consumer, stream, type, error }) => ({ consumer, stream, type, error })),
     }
+  })
+  health.tell(async () => {
+    const parked = await listParked(watching)
+    return { parked: parked.map(({ consumer, stream, type, error }) => ({ consumer, stream, type, error })) }
   })
   metrics.gauge('postgres_connections_waiting', 'Queries that wait for a connection', () => pool.waitingCount)
   metrics.gauge('log_position', 'Position of the newest event', () => dependencies.store.head())
@@ -48,7 +50,7 @@ export function observe(health: Health, { dependencies, postgres: { pool } }: Ob
     read: async () => parkedByAll(await waiting()),
   })
   observeCases(health, dependencies)
-  observeAudit(health, pool)
+  observeAudit(health, watching)
   const pending = async () => (await waiting()).deliveriesPending
   metrics.gauge('webhook_deliveries_pending', 'Webhook deliveries to be made; counted up to 100,000', pending)
 }
@@ -71,8 +73,8 @@ function observeCases({ metrics }: Health, { reads, clock }: Dependencies): void
 }
 
 /** What the auditor has found is known to every process. */
-function observeAudit(health: Health, pool: Postgres['pool']): void {
-  const found = cached(() => auditFindings(pool), backlogKeptMs)
+function observeAudit(health: Health, watching: Postgres['watching']): void {
+  const found = cached(() => auditFindings(watching), backlogKeptMs)
   health.alarm({
     name: 'audit',
     read: async () => {

@@ -174,16 +174,16 @@ export function linkMail(
   purpose: LinkPurpose | 'email_change',
   { name, language, url }: Addressed,
 ): Omit<Mail, 'to'> {
-  return letter(texts[purpose][language], { greeting: greetings[language](name), language, url })
+  return framed(texts[purpose][language], { greeting: greetings[language](name), language, url })
 }
 
-interface Letter {
+interface MailFrame {
   readonly greeting: string
   readonly language: Language
   readonly url: string
 }
 
-export function letter(text: MailText, { greeting, language, url }: Letter): Omit<Mail, 'to'> {
+export function framed(text: MailText, { greeting, language, url }: MailFrame): Omit<Mail, 'to'> {
   const { subject, why, action, lasts, otherwise } = text
   const plain = [greeting, '', why, '', `${action}:`, url, '', lasts, otherwise].join('\n')
   const paragraphs = [greeting, ...why.split('\n')].map(paragraph)

@@ -8,7 +8,7 @@ import type { Mail } from '../../../packages/kernel/ports.ts'
 import type { DueTimer } from '../../../packages/kernel/ports/reads.ts'
 import { apartBySubject } from '../runner/apart.ts'
 import { addressed, linkUrl } from './link-mails.ts'
-import { greetings, letter, plain } from './mail-texts.ts'
+import { greetings, framed, plain } from './mail-texts.ts'
 import { noticeTexts, otherwiseTexts, severalSubjects, undoTexts } from './notice-texts.ts'
 import { post } from './post.ts'
 import type { Process, Tools } from '../runner/process.ts'
@@ -58,7 +58,7 @@ async function noticeMail(
   const token = await tokens.sign('link', claims, new Date(Date.parse(added.at) + undoLastsMs))
   const url = linkUrl(dashboardUrl, 'undo_factors', token)
   const text = { subject, why: lines.join('\n'), ...undoTexts[language], otherwise }
-  return letter(text, { greeting: greetings[language](name), language, url })
+  return framed(text, { greeting: greetings[language](name), language, url })
 }
 
 /** Each kind once, with how often it was. */

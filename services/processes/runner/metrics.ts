@@ -23,9 +23,9 @@ const measures: Readonly<Record<Measure, readonly [name: string, help: string]>>
 }
 
 /** What operators must know about waiting money, and about scheduled tasks. */
-export function observeMoney({ health: { metrics }, postgres: { pool }, dependencies }: Runtime): void {
+export function observeMoney({ health: { metrics }, postgres: { watching }, dependencies }: Runtime): void {
   const { clock } = dependencies
-  const waiting = cached(() => waitingTimers(pool, clock()), keptMs)
+  const waiting = cached(() => waitingTimers(watching, clock()), keptMs)
   for (const [measure, [name, help]] of Object.entries(measures)) {
     const read = async () => {
       const rows = await waiting()
@@ -35,10 +35,10 @@ export function observeMoney({ health: { metrics }, postgres: { pool }, dependen
   }
   metrics.gauges('upkeep_age_seconds', 'Since the last backup, and the last verification without fault', {
     label: 'task',
-    read: cached(() => upkeepAges(pool, clock()), keptMs),
+    read: cached(() => upkeepAges(watching, clock()), keptMs),
   })
   metrics.gauge('notarised_position', 'Position of the newest event that the notary has signed', async () => {
-    return (await lastCheckpoint(pool))?.position ?? 0
+    return (await lastCheckpoint(watching))?.position ?? 0
   })
 }
 

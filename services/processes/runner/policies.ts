@@ -32,13 +32,9 @@ export interface PolicyRunnerOptions {
 }
 
 /**
- * Sends the commands of policies. Those for one stream go in order of their causes and in one write, those
- * for different streams concurrently. A stream that refuses a command is parked together with all later
- * commands for it, so that their order is kept: the ledger recognises repeats by the position of their cause
- * (docs/decisions/0004). That is also why appends need no fence: a deposed runner and its successor send the
- * same commands, and only the first has effects. A policy that throws is parked for the owner it would have
- * sent commands for: for which streams is unknown, so all later events about this owner wait behind it. If
- * even the owner is unknown, all later events of the policy wait.
+ * Sends the commands of policies: those for one stream in one write, in order of their causes, by which the
+ * ledger recognises repeats (docs/decisions/0004): so appends need no fence. What a stream refuses is parked
+ * with all later commands for it; where a policy throws, all later events of its owner, or of it, wait.
  */
 export class PolicyRunner {
   readonly #options: PolicyRunnerOptions

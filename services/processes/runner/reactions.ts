@@ -26,11 +26,9 @@ export interface ReactionRunnerOptions {
 }
 
 /**
- * Does what events cause in the outside world, at least once. Before each batch, its end is recorded: events
- * up to there may have run before a crash or under another leader, and are handed over with that warning. A
- * leader deposed between `assertLeading` and its call submits what its successor submits too: the same
- * reference, which a rail executes at most once. An operator that does not answer holds up the stream that
- * asks it, and no other.
+ * Does what events cause in the outside world, at least once. The end of each batch is recorded before it, so
+ * that after a crash events up to there are handed over as maybe done. A deposed leader submits the reference
+ * that its successor submits, which a rail executes once. A silent operator holds up one stream alone.
  */
 export async function startReactions(options: ReactionRunnerOptions): Promise<Subscription> {
   const { store, checkpoints, log } = options

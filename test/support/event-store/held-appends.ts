@@ -1,12 +1,14 @@
 import type pg from 'pg'
+import type { EventStore } from '../../../packages/kernel/ports.ts'
 import { eventually } from '../eventually.ts'
+import { ownLocks } from '../postgres.ts'
 
 /** What becomes of an append that waits when its process is killed. */
 const fates = { 'is lost': 'pg_terminate_backend(pid)', 'is written all the same': '' } as const
 export type Fate = keyof typeof fates
 
 const lockKey = 4711
-const waiting = `from pg_locks where locktype = 'advisory' and objid = ${lockKey} and not granted`
+const waiting = `from ${ownLocks} where locktype = 'advisory' and objid = ${lockKey} and not granted`
 
 /** Appends of one type of events that wait in PostgreSQL. */
 export interface HeldAppends {
@@ -43,6 +45,35 @@ export async function holdAppends(pool: pg.Pool, type: string): Promise<HeldAppe
       await holder.query(`select pg_advisory_unlock(${lockKey})`)
       await holder.query('drop trigger hold_up on events; drop function hold_up')
       holder.release()
+    },
+  }
+}
+
+/** Appends of this process alone, while all others go on. */
+export interface OwnHeldAppends {
+  /** Resolves once one has begun. */
+  readonly begun: Promise<void>
+  release(): void
+}
+
+/** Has appends of events of this type through this store wait before they are sent. */
+export function holdOwnAppends(store: EventStore, type: string): OwnHeldAppends {
+  const append = store.append.bind(store)
+  let [begin, letGo] = [() => {}, () => {}]
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  const released = new Promise<void>((resolve) => (letGo = resolve))
+  store.append = async (stream, expected, events) => {
+    if (events.some((event) => event.type === type)) {
+      begin()
+      await released
+    }
+    return append(stream, expected, events)
+  }
+  return {
+    begun,
+    release() {
+      store.append = append
+      letGo()
     },
   }
 }

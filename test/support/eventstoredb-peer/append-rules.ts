@@ -48,15 +48,17 @@ export interface ProposedAppend {
 }
 
 /**
- * The same event ids in the same place are the same append; a part of them is not. A server that has
- * restarted since does not know their position any more.
+ * The same event ids in the same place are the same append, whether they are hidden or not; a part of them
+ * is not, nor what a scavenge has removed. A server that has restarted since does not know their position any
+ * more.
  */
 export function repeatedOrWrong(
-  stored: readonly LogRecord[],
+  { records: stored, goneBefore }: { readonly records: readonly LogRecord[]; readonly goneBefore: number },
   expected: number,
   proposed: readonly ProposedRecord[],
 ): AppendOutcome {
-  const found = stored.slice(expected + 1, expected + 1 + proposed.length)
+  const isThere = expected + 1 >= goneBefore
+  const found = isThere ? stored.slice(expected + 1, expected + 1 + proposed.length) : []
   const same = proposed.length > 0 && proposed.every(({ id }, index) => found[index]?.id === id)
   const last = found.at(-1)
   return same && last

@@ -9,7 +9,8 @@ type Running = Pick<RunningService, 'runtime'>
 export function mailsTo({ runtime }: Running, address: string, what = /./): readonly string[] {
   const directory = join(runtime.configuration.dataDirectory, 'mail')
   if (!existsSync(directory)) return []
-  const names = readdirSync(directory).filter((name) => name.endsWith('.eml'))
+  // What is still being written begins with a dot.
+  const names = readdirSync(directory).filter((name) => /^[^.].*\.eml$/.test(name))
   return names
     .toSorted()
     .map((name) => decoded(readFileSync(join(directory, name), 'latin1')))

@@ -60,12 +60,12 @@ export class People {
         second: undefined,
       }
       const session = await this.#register(person.addresses[0]!)
-      this.#all.push(person)
+      const number = this.#all.push(person)
       if (!session) continue
       Object.assign(person, { session, state: 'registered' })
       await this.#refresh(session).then((next) => (person.session = next))
       await this.#signInAgain(person)
-      if (this.count % 2 === 0) await this.#move(person)
+      if (number % 2 === 0) await this.#move(person)
     }
   }
 

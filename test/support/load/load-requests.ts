@@ -2,7 +2,7 @@
 
 export type Resource = 'payout' | 'payment_intent' | 'confirmation' | 'refund'
 
-export interface Asking {
+export interface LoadRequest {
   readonly resource: Resource
   readonly path: string
   readonly body: object
@@ -29,18 +29,18 @@ export const succeedingPayers = ['0001', '0008', '0009', 'tok_ok', 'tok_instant'
 
 const bank = { type: 'bank', bank_code: 'SN010', account_number: '0012345678', account_name: 'Awa Diop' }
 
-export function payoutOf(amount: number, recipient: string): Asking {
+export function payoutOf(amount: number, recipient: string): LoadRequest {
   const wallet = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: `+22177000${recipient}` }
   const body = { amount, currency: 'XOF', destination: recipient === 'bank' ? bank : wallet }
   return { resource: 'payout', path: '/api/v1/payouts', body }
 }
 
-export function intent(): Asking {
+export function intent(): LoadRequest {
   const body = { amount: 2_000, currency: 'XOF', transaction_country: 'SN' }
   return { resource: 'payment_intent', path: '/api/v1/payment-intents', body }
 }
 
-export function confirmationOf(intent: string, payer: string): Asking {
+export function confirmationOf(intent: string, payer: string): LoadRequest {
   const wallet = { country: 'SN', operator: 'orange_money', msisdn: `+22177000${payer}` }
   const payment_method = payer.startsWith('tok_')
     ? { type: 'card', card: { token: payer } }
@@ -49,6 +49,6 @@ export function confirmationOf(intent: string, payer: string): Asking {
   return { resource: 'confirmation', path, body: { payment_method } }
 }
 
-export function refundOf(intent: string): Asking {
+export function refundOf(intent: string): LoadRequest {
   return { resource: 'refund', path: `/api/v1/merchant/payments/${intent}/refund`, body: { amount: 500 } }
 }

@@ -9,7 +9,7 @@ import {
   payoutOf,
   refundOf,
   succeedingPayers,
-  type Asking,
+  type LoadRequest,
   type Resource,
 } from './load-requests.ts'
 import { oneOf } from '../random.ts'
@@ -22,7 +22,7 @@ export interface LoadMerchant {
 }
 
 /** One request, sent with the same key until it was answered or given up. */
-export interface Asked extends Asking {
+export interface Asked extends LoadRequest {
   readonly merchant: string
   readonly key: string
   /** The fault in progress when it was first sent. */
@@ -164,8 +164,8 @@ export class Load {
     return created.answer?.status === 201 ? String(created.answer.body['id']) : undefined
   }
 
-  #note({ id: merchant }: LoadMerchant, asking: Asking): Asked {
-    const asked = { ...asking, merchant, key: randomUUID(), stage: this.stage, tries: 0 }
+  #note({ id: merchant }: LoadMerchant, request: LoadRequest): Asked {
+    const asked = { ...request, merchant, key: randomUUID(), stage: this.stage, tries: 0 }
     this.asked.push(asked)
     return asked
   }

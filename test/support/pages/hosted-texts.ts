@@ -20,7 +20,7 @@ export interface HostedTexts {
 
 export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
   fr: {
-    pay: /^Payer(?: [\d\s]+F\sCFA)?$/,
+    pay: /^Payer(?: [\d\s]+F\sCFA(?: \+ frais)?)?$/,
     payOne: /^Payer [\d\s]+F\sCFA/,
     prompt: 'Confirmez sur votre téléphone',
     play: 'Jouer le payeur',
@@ -38,7 +38,7 @@ export const hostedTexts: Readonly<Record<'fr' | 'en', HostedTexts>> = {
     expired: 'Cette page a expiré',
   },
   en: {
-    pay: /^Pay(?: [\d,]+\sF\sCFA)?$/,
+    pay: /^Pay(?: [\d,]+\sF\sCFA(?: \+ fee)?)?$/,
     payOne: /^Pay [\d,]+\sF\sCFA/,
     prompt: 'Confirm on your phone',
     play: 'Play the payer',

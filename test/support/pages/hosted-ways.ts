@@ -3,7 +3,7 @@ import { createCustomer, made } from '../commerce/billing.ts'
 import { showsByNow, type Visitor } from './browser.ts'
 import { answerPayment, openSession } from '../commerce/checkout.ts'
 import { eventually } from '../eventually.ts'
-import { household } from './portal-customer.ts'
+import { portalCustomer } from './portal-customer.ts'
 import { hostedTexts, type HostedTexts } from './hosted-texts.ts'
 import type { TestService } from '../service.ts'
 import { openPortal } from '../subscriber.ts'
@@ -51,7 +51,7 @@ export const hostedWays: Readonly<Record<string, HostedWay>> = {
   },
 
   portal: {
-    start: async (service) => (await household(service)).url,
+    start: async (service) => (await portalCustomer(service)).url,
     async walk({ page, texts, look }) {
       await page.getByText(texts.cancel, { exact: true }).click()
       await look('cancel')

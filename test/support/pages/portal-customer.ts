@@ -7,14 +7,17 @@ import type { TestService } from '../service.ts'
 import { openPortal, type Portal } from '../subscriber.ts'
 import { topUp } from '../commerce/wallets.ts'
 
-export interface Household extends Portal {
+export interface PortalCustomer extends Portal {
   readonly customer: string
   readonly invoice: string
   readonly subscription: string
 }
 
 /** A customer with a little of everything. */
-export async function household(service: TestService, permissions?: readonly string[]): Promise<Household> {
+export async function portalCustomer(
+  service: TestService,
+  permissions?: readonly string[],
+): Promise<PortalCustomer> {
   const customer = await createCustomer(service, `awa.${randomUUID().slice(0, 8)}@example.com`)
   await paymentOf(service, customer)
   const merchants = {

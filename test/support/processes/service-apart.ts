@@ -18,7 +18,7 @@ export interface Readiness {
 export interface ApartOptions {
   /** Whether a supervisor has already announced what is unusual. */
   readonly isSupervised?: boolean
-  /** A file other than the service's own, relative to this directory and without its extension. */
+  /** A file other than the service's own, as a path from the root of the code without extension. */
   readonly file?: string
   /** How far its clock is wrong. */
   readonly clockSkewMs?: number
@@ -48,8 +48,8 @@ export class ServiceApart {
     const { PATH = '', JAVA_HOME = '', HOME = '' } = process.env
     const { clockSkewMs = 0 } = options
     const env = { PATH, JAVA_HOME, HOME, CLOCK_SKEW_MS: String(clockSkewMs), ...environment }
-    const own = `../../services/${name}/${name === 'distributed' ? 'main' : 'serve'}`
-    const preloads = clockSkewMs === 0 ? [] : ['skewed-clock']
+    const own = `services/${name}/${name === 'distributed' ? 'main' : 'serve'}`
+    const preloads = clockSkewMs === 0 ? [] : ['test/support/skewed-clock']
     const parameters = nodeArguments(options.file ?? own, ...preloads)
     // A channel that ends with the test, so that nothing survives a killed test.
     const channel = options.isSupervised === false ? 'ignore' : 'ipc'

@@ -26,7 +26,7 @@ export class ServiceProcess {
   constructor(environment: Readonly<Record<string, string>>) {
     const { PATH = '', IKW_TEST_POSTGRES: _, ...rest } = process.env
     const env = { ...rest, PATH, PORT: '0', RATE_LIMIT: 'off', EGRESS_ALLOW: '127.0.0.0/8', ...environment }
-    const file = nodeArguments('../../services/all-in-one/main')
+    const file = nodeArguments('services/all-in-one/main')
     this.#child = spawn(process.execPath, [...file], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#output += text))
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#errors += text))

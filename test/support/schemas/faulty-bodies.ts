@@ -14,13 +14,13 @@ export function changesOf(schema: TSchema, right: Body): Change[] {
   return changesAt(schema, right, { pointer: '', wrap: (body) => body })
 }
 
-interface Place {
+interface Nesting {
   readonly pointer: string
   /** Puts a changed object back into the whole body. */
   readonly wrap: (body: Body) => Body
 }
 
-function changesAt(schema: TSchema, right: Body, { pointer, wrap }: Place): Change[] {
+function changesAt(schema: TSchema, right: Body, { pointer, wrap }: Nesting): Change[] {
   const { properties = {}, required = [] } = schema as {
     properties?: Readonly<Record<string, TSchema>>
     required?: readonly string[]
@@ -42,8 +42,8 @@ function changesAt(schema: TSchema, right: Body, { pointer, wrap }: Place): Chan
   const inside = Object.entries(properties).flatMap(([name, inner]) => {
     const value = right[name]
     if (!('properties' in inner) || typeof value !== 'object' || value === null) return []
-    const place = { pointer: `${pointer}/${name}`, wrap: (body: Body) => wrap({ ...right, [name]: body }) }
-    return changesAt(inner, value as Body, place)
+    const nesting = { pointer: `${pointer}/${name}`, wrap: (body: Body) => wrap({ ...right, [name]: body }) }
+    return changesAt(inner, value as Body, nesting)
   })
   return [...missing, ...wrong, unknown, ...inside]
 }

@@ -12,10 +12,9 @@ export interface StreamPlace {
 }
 
 /**
- * The server numbers all events of a stream, we number ours. As long as nobody else writes into our streams
- * both numbers are the same. Only the newest known place of each stream is kept: offsets never shrink, so it
- * is a lower bound for all that follows. Nothing is known any more once the next answer may come from another
- * copy of the log, on which others have written less.
+ * The server numbers all events of a stream, we number ours. Offsets never shrink, so the newest known place
+ * of a stream is a lower bound for all that follows. Nothing is known any more once the next answer may come
+ * from another copy of the log, on which others have written less.
  */
 export class RevisionOffsets {
   readonly #doubts: () => number

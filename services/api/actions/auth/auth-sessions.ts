@@ -6,21 +6,27 @@ import { organization } from '../../../../packages/domain/organizations/organiza
 import {
   expiryOf,
   userSessions,
-  type Place,
+  type SignInOrigin,
   type Session,
   type UserSessionEvents,
 } from '../../../../packages/domain/sessions/user-sessions.ts'
 import type { AuthSessionResource } from '../../../../packages/domain/users/resource.ts'
 import type { ActiveUser } from '../../../../packages/domain/users/user.ts'
-import { actingFor } from '../../../../packages/kernel/envelope.ts'
-import { membershipIn, membershipsOf, type Membership } from '../organizations/memberships.ts'
+import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.ts'
+import type { UserOwner } from '../../../../packages/kernel/owner.ts'
+import {
+  lastMembershipIn,
+  membershipIn,
+  membershipsOf,
+  type Membership,
+} from '../organizations/memberships.ts'
 import { knownUser, type FoundUser } from './user-accounts.ts'
 
 /** Domain model 1.3. */
 const accessLastsMs = 15 * 60_000
 
 type AuthSession = Static<typeof AuthSessionResource>
-type Asking = Pick<Request, 'dependencies' | 'envelope' | 'client'>
+type RequestPart = Pick<Request, 'dependencies' | 'envelope' | 'client'>
 
 interface Starting {
   readonly method: UserSessionEvents['SessionStarted']['method']
@@ -30,34 +36,72 @@ interface Starting {
 
 /** Starts a session for somebody who has proved who it is, as they were known then. */
 export async function startSession(
-  { dependencies, envelope, client }: Asking,
-  { id: user, state: proved }: FoundUser,
+  request: RequestPart,
+  proved: FoundUser,
   { method, merchant: wanted }: Starting,
 ): Promise<AuthSession> {
-  const { executor, newId } = dependencies
-  const id = newId()
-  const usual = wanted ?? proved.merchant
-  const membership = await usualMembership(dependencies, user, usual)
-  const data = { session: id, method, merchant: membership?.merchant ?? usual, ...placeOf(client) }
-  const own = actingFor({ user }, { ...envelope, actor: `user:${user}` })
-  const started = await executor.send(userSessions, user, { type: 'StartSession', data }, own)
+  const { dependencies } = request
+  const merchant = wanted ?? proved.state.merchant
+  const remembered = lastMembershipIn(dependencies, proved.id, merchant)
+  if (remembered) {
+    const signed = await begin(request, proved, { method, merchant })
+    if (signed.works.merchant) return withTokens(dependencies, signed)
+    // Over by now. A policy may have ended the session already, so another one takes its place.
+    await end(request, signed, 'signed_out')
+  }
+  const membership = await usualMembership(dependencies, proved.id, merchant)
+  // A merchant that is not founded yet has no members: the session of its founder is for it all the same.
+  const place = membership?.merchant ?? (remembered ? null : merchant)
+  return withTokens(dependencies, await begin(request, proved, { method, merchant: place }))
+}
+
+interface Beginning {
+  readonly method: Starting['method']
+  readonly merchant: string | null
+}
+
+/** A session, and what the user and the merchant are once it is there. */
+async function begin(
+  request: RequestPart,
+  { id: user, state: proved }: FoundUser,
+  { method, merchant }: Beginning,
+): Promise<Signed> {
+  const { dependencies, client } = request
+  const id = dependencies.newId()
+  const data = { session: id, method, merchant, ...originOf(client) }
+  const start = { type: 'StartSession', data } as const
+  const started = await dependencies.executor.send(userSessions, user, start, ofUser(request, user))
   const [state, works] = await Promise.all([
     knownUser(dependencies, user),
-    workplace(dependencies, membership),
+    workplace(dependencies, user, merchant),
   ])
-  // A password that was changed since the proof ends what the proof has opened.
-  if (state.passwordChanges !== proved.passwordChanges) {
-    const end = { session: id, reason: 'password_changed' as const }
-    await executor.send(userSessions, user, { type: 'EndSession', data: end }, own)
+  const signed = { user, state, works, session: sessionIn(started.state.active, id)! }
+  // A password that was changed, or a factor that was undone, since the proof ends what the proof has opened.
+  const { passwordChanges, undoneAt } = proved
+  if (state.passwordChanges !== passwordChanges || state.undoneAt !== undoneAt) {
+    await end(request, signed, 'password_changed')
     refuse('email_and_password_must_be_right')
   }
-  return withTokens(dependencies, { user, state, works, session: sessionIn(started.state.active, id)! })
+  return signed
+}
+
+type Ending = 'signed_out' | 'password_changed'
+
+async function end(request: RequestPart, { user, session }: Signed, reason: Ending): Promise<void> {
+  const ending = { type: 'EndSession', data: { session: session.id, reason } } as const
+  await request.dependencies.executor.send(userSessions, user, ending, ofUser(request, user))
+}
+
+function ofUser({ envelope }: RequestPart, user: string): Envelope<UserOwner> {
+  return actingFor({ user }, { ...envelope, actor: `user:${user}` })
 }
 
 /** Of what is known of a client, what a list of sessions shows. */
-export function placeOf({ device, address, country }: Client): Place {
+export function originOf({ device, address, country }: Client): SignInOrigin {
   return { device, address, country }
 }
+
+const newestLookedAt = 10
 
 /** At this merchant while the user works there, else where they began last. */
 async function usualMembership(
@@ -67,7 +111,8 @@ async function usualMembership(
 ): Promise<Membership | undefined> {
   const there = await membershipIn(dependencies, user, usual)
   if (there) return there
-  const [newest] = await membershipsOf(dependencies, user, { limit: 1 })
+  // Lists may be late: one that is over is left out.
+  const [newest] = await membershipsOf(dependencies, user, { limit: newestLookedAt })
   return newest
 }
 
@@ -80,16 +125,11 @@ export async function authSession(
   dependencies: Dependencies,
   { user, session }: Pick<Signed, 'user' | 'session'>,
 ): Promise<AuthSession> {
-  const [state, membership] = await Promise.all([
+  const [state, works] = await Promise.all([
     knownUser(dependencies, user),
-    membershipIn(dependencies, user, session.merchant),
+    workplace(dependencies, user, session.merchant),
   ])
-  return withTokens(dependencies, {
-    user,
-    state,
-    session,
-    works: await workplace(dependencies, membership),
-  })
+  return withTokens(dependencies, { user, state, session, works })
 }
 
 interface Signed {
@@ -138,17 +178,20 @@ function secondsUntil(time: Date, now: Date): number {
   return Math.max(0, Math.floor((time.getTime() - now.getTime()) / 1_000))
 }
 
-/** For whom a user works, and as what; nulls for who is no member. */
-export async function workplace({ executor }: Dependencies, membership: Membership | undefined) {
+/** For whom a user works, and as what; nulls for who is no member of this merchant. */
+export async function workplace(dependencies: Dependencies, user: string, merchant: string | null) {
+  // Usually it is seen which organization that is, and it stays the same: one query reads both.
+  const seen = lastMembershipIn(dependencies, user, merchant)?.state.organization ?? null
+  const [membership, usual] = await Promise.all([
+    membershipIn(dependencies, user, merchant),
+    organizationIn(dependencies, seen),
+  ])
   if (!membership) return nowhere
   const { merchant: id, role, state } = membership
-  const known =
-    state.organization === null ? undefined : await executor.current(organization, state.organization)
-  const unit = known?.state
   return {
     merchant: { id, name: state.name },
     organization:
-      unit?.status === 'active' ? { id: state.organization!, display_name: unit.displayName } : null,
+      seen === state.organization ? usual : await organizationIn(dependencies, state.organization),
     role,
     scopes: scopesOfRole(role),
     isLive: state.isLive,
@@ -162,3 +205,8 @@ const nowhere = {
   scopes: scopesOfNonMembers,
   isLive: false,
 } as const
+
+async function organizationIn({ executor }: Dependencies, id: string | null) {
+  const unit = id === null ? undefined : (await executor.current(organization, id)).state
+  return unit?.status === 'active' ? { id: id!, display_name: unit.displayName } : null
+}

@@ -11,7 +11,7 @@ import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.t
 import { streamName } from '../../../../packages/kernel/decider.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
 
-type Asking = Pick<Request<unknown>, 'dependencies' | 'envelope' | 'id' | 'send' | 'hasWritten'>
+type RequestPart = Pick<Request<unknown>, 'dependencies' | 'envelope' | 'id' | 'send' | 'hasWritten'>
 
 export interface Wanted {
   readonly purpose: ChallengePurpose
@@ -23,7 +23,7 @@ export interface Wanted {
 
 /** A challenge that a passkey answers, whose id the device signs, or that Google does. */
 export async function issueCeremony(
-  { dependencies, envelope, id }: Asking,
+  { dependencies, envelope, id }: RequestPart,
   { purpose, method, user, state }: Wanted,
 ): Promise<IssuedChallenge> {
   const { language = 'fr', passwordChanges = 0 } = state ?? {}
@@ -50,7 +50,7 @@ interface Expected {
 
 /** The challenge that an answer is for, while it waits for one. */
 export async function ceremonyOf(
-  request: Asking,
+  request: RequestPart,
   answer: object,
   { purposes, user }: Expected,
 ): Promise<Ceremony> {
@@ -74,7 +74,7 @@ export async function ceremonyOf(
 
 /** Notes how it was answered; a wrong answer is refused. */
 export async function conclude(
-  request: Asking,
+  request: RequestPart,
   { id, known }: Ceremony,
   isRight: boolean,
 ): Promise<IssuedChallenge> {
@@ -91,7 +91,7 @@ export async function conclude(
 
 /** In the name of whom it was issued to, whoever brings the answer. */
 export async function answerCeremony(
-  { dependencies, envelope }: Pick<Asking, 'dependencies' | 'envelope'>,
+  { dependencies, envelope }: Pick<RequestPart, 'dependencies' | 'envelope'>,
   { id, known: { user, method } }: Ceremony,
   isRight: boolean,
 ): Promise<IssuedChallenge> {

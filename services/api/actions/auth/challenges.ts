@@ -18,7 +18,7 @@ import { startSession } from './auth-sessions.ts'
 import { countMail, triesOfFactors } from './sign-in-guards.ts'
 import { knownUser, signedIn } from './user-accounts.ts'
 
-type Asking = Pick<Request, 'dependencies' | 'envelope' | 'client' | 'id'>
+type RequestPart = Pick<Request, 'dependencies' | 'envelope' | 'client' | 'id'>
 type ChallengeView = Static<typeof ChallengeResource>
 
 interface Wanted {
@@ -28,7 +28,10 @@ interface Wanted {
 }
 
 /** Asks for a second proof: a code of the authenticator, or one that is mailed where there is none. */
-export async function issueTo(request: Asking, { purpose, user, state }: Wanted): Promise<ChallengeView> {
+export async function issueTo(
+  request: RequestPart,
+  { purpose, user, state }: Wanted,
+): Promise<ChallengeView> {
   const { dependencies, envelope, id } = request
   const method = state.totp ? ('totp' as const) : ('email' as const)
   const destination = state.totp ? null : state.email

@@ -1,7 +1,6 @@
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../../packages/contract/vocabulary.ts'
-import { claimedName } from '../../../../packages/domain/claims/claim.ts'
 import type {
   ContactChangeResource,
   PersonalInfoResource,
@@ -15,7 +14,7 @@ import { startSession } from './auth-sessions.ts'
 import { hintOf, issueTo } from './challenges.ts'
 import { requestLink } from './sign-in.ts'
 import { countMail, unlock } from './sign-in-guards.ts'
-import { knownUser, signedIn, userOf } from './user-accounts.ts'
+import { claimOfAddress, knownUser, signedIn, userOf, wantedAddress } from './user-accounts.ts'
 import { acknowledged, openedLink } from './users.ts'
 
 export function viewPersonalInfo(id: string, state: User): Static<typeof PersonalInfoResource> | undefined {
@@ -44,7 +43,10 @@ export async function changeEmail(request: Request<{ challengeId: string; newEma
   await countMove(request, known)
   const state = await takeAddress(request, { id, known, email: request.body.newEmail })
   if (!state.emailVerified)
-    await request.send(user, id, { type: 'RequestEmailVerification', data: { link: request.id } })
+    await request.send(user, id, {
+      type: 'RequestEmailVerification',
+      data: { link: request.id, ifLacking: true },
+    })
   return viewPersonalInfo(id, state)!
 }
 
@@ -104,13 +106,12 @@ export async function takeAddress(request: Request<unknown>, taking: Taking): Pr
     { user: id },
     { ...request.envelope, actor: `user:${id}` },
   )
-  const replaces = await dependencies.blindIndex(claimedName('email', known.email, { platform: true }))
-  const wanted = [{ kind: 'email', value: email, refusal: 'email_must_be_free' } as const]
+  const replaces = await claimOfAddress(dependencies, known.email)
   const { state } = await claiming(
     { dependencies, envelope },
     { category: user.category, id },
     {
-      wanted,
+      wanted: [wantedAddress(email)],
       take: (held) => {
         const data = { email, held: [...held], replaces, from: known.email, ...(link && { link }) }
         return request.send(user, id, { type: 'ChangeEmail', data })

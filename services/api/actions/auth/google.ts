@@ -56,7 +56,11 @@ type Asked = Pick<Begun, 'url' | 'state'>
 async function ask(request: Request<Static<typeof GoogleBeginning>>): Promise<Asked> {
   const { dependencies, body, id } = request
   const state = await stateOf(dependencies, { id, returnUrl: returnUrlIn(dependencies, body.returnUrl) })
-  const google = dependencies.google ?? refuse('dependency_must_be_available', { retryAfterSeconds: 60 })
+  const { google } = dependencies
+  if (!google) {
+    const detail = 'Nobody can sign in with Google here: GOOGLE_CLIENT_ID is not set'
+    refuse('dependency_must_be_available', { detail, retryAfterSeconds: 60 })
+  }
   return { url: await google.consentUrl({ id, state }), state }
 }
 
@@ -108,7 +112,7 @@ async function accountOf(
 
 /** An address proves nothing here: who has connected the account is signed in, and nobody else. */
 export async function completeSignIn(request: Request<Static<typeof GoogleCompletion>>) {
-  const account = await proved(request, { purpose: 'google_login', user: null })
+  const { account } = await proved(request, { purpose: 'google_login', user: null })
   const { id, state } = (await holderOf(request, account)) ?? refuse('google_account_must_be_known')
   if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
   return startSession(request, { id, state }, { method: 'google' })
@@ -120,14 +124,16 @@ export async function completeConnecting(request: Request<Static<typeof GoogleCo
   const { user: id } = signedIn(request)
   if (await request.hasWritten(streamName(user.category, id)))
     return viewFactors(id, await knownUser(dependencies, id))!
-  const { subject, email } = await proved(request, { purpose: 'google_linking', user: id })
+  const { account, ...begun } = await proved(request, { purpose: 'google_linking', user: id })
+  const { subject, email } = account
   const wanted = [{ kind: 'google', value: subject, refusal: 'google_account_must_be_free' } as const]
   const { state } = await claiming(
     { dependencies, envelope: actingFor({ user: id }, envelope) },
     { category: user.category, id },
     {
       wanted,
-      take: (held) => request.send(user, id, { type: 'ConnectGoogle', data: { email, held: [...held] } }),
+      take: (held) =>
+        request.send(user, id, { type: 'ConnectGoogle', data: { email, held: [...held], ...begun } }),
     },
   )
   return viewFactors(id, state)!
@@ -146,11 +152,18 @@ export async function disconnect(request: Request<Static<typeof GoogleDisconnect
 
 type Expected = Pick<IssuedChallenge, 'purpose' | 'user'>
 
+interface Proved {
+  readonly account: GoogleAccount
+  /** How often the password had changed when it was begun. */
+  readonly from: number
+  readonly begunAt: string
+}
+
 /** Whose account the code stands for. It is good once, for what was begun, by whom. */
 async function proved(
   { dependencies, envelope, body, id: by }: Request<Static<typeof GoogleCompletion>>,
   { purpose, user }: Expected,
-): Promise<GoogleAccount> {
+): Promise<Proved> {
   const { id } = (await visitOf(dependencies, body.state)) ?? refuse('token_must_be_valid')
   const account = openCode(dependencies, id, body.code) ?? refuse('token_must_be_valid')
   const known = await readState(dependencies.store, challenge, id)
@@ -159,7 +172,8 @@ async function proved(
   if (!isFresh) refuse('token_must_be_valid')
   const consume = { type: 'ConsumeChallenge', data: { purpose, by } } as const
   await dependencies.executor.send(challenge, id, consume, ceremonyEnvelope(user, envelope))
-  return account
+  const { passwordChanges: from, issuedAt: begunAt } = known as IssuedChallenge
+  return { account, from, begunAt }
 }
 
 function isConsumedBy(known: IssuedChallenge, by: string): boolean {

@@ -15,10 +15,9 @@ const markBytes = 8
 type Keyed = Pick<Dependencies, 'blindIndex'>
 
 /**
- * What a browser is told of an address: as many ids for everybody as anybody can have, so that neither their
- * number nor their length tells whether somebody has the address, or passkeys. The others follow from the
- * address and a key of ours: no device has them, and they stay the same. Without how they are reached, which
- * tells devices apart.
+ * As many ids for everybody as anybody can have, so that neither their number nor their length tells whether
+ * somebody has the address. The others follow from the address and a key of ours: no device has them, and
+ * they stay the same. How a key is reached is left out: it tells devices apart.
  */
 export async function listedPasskeys(
   { blindIndex }: Keyed,

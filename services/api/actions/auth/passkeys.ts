@@ -64,7 +64,8 @@ export async function completeRegistration(request: Request<Static<typeof Passke
     {
       wanted,
       take: (held) => {
-        const data = { ...registered, transports: [...registered.transports], held: [...held] }
+        const { passwordChanges: from, issuedAt: begunAt } = ceremony.known
+        const data = { ...registered, transports: [...registered.transports], held: [...held], from, begunAt }
         return request.send(user, id, { type: 'RegisterPasskey', data })
       },
     },

@@ -97,7 +97,7 @@ export async function takePhone(
   const { dependencies, envelope } = request
   if (await request.hasWritten(streamName(user.category, id), 'UserPhoneChanged')) return known
   const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
-  const replaces = await claimOf(dependencies, known.phone ?? phone)
+  const replaces = await claimOfPhone(dependencies, known.phone ?? phone)
   if (change === undefined) await requireFree(dependencies, phone, id)
   const take = (held: readonly HeldClaim[]) => {
     const proved = change && { request: change }
@@ -105,18 +105,18 @@ export async function takePhone(
     return request.send(user, id, { type: 'ChangePhone', data })
   }
   const wanted = change === undefined ? [] : [wantedPhone(phone)]
-  const asking = { dependencies, envelope: own }
-  const { state } = await claiming(asking, { category: user.category, id }, { wanted, take })
+  const context = { dependencies, envelope: own }
+  const { state } = await claiming(context, { category: user.category, id }, { wanted, take })
   return state as ActiveUser
 }
 
 /** As far as is known before anything is changed. */
 export async function requireFree(dependencies: Dependencies, phone: string, id: string): Promise<void> {
-  const held = await readState(dependencies.store, claim, await claimOf(dependencies, phone))
+  const held = await readState(dependencies.store, claim, await claimOfPhone(dependencies, phone))
   if (held.status !== 'free' && held.holder.id !== id) refuse('phone_must_be_free')
 }
 
-function claimOf({ blindIndex }: Dependencies, phone: string): Promise<string> {
+export function claimOfPhone({ blindIndex }: Dependencies, phone: string): Promise<string> {
   return blindIndex(claimedName('phone', phone, { platform: true }))
 }
 

@@ -4,7 +4,7 @@ import {
   signInGuard,
   type MailPurpose,
 } from '../../../../packages/domain/sign-in/sign-in-guard.ts'
-import type { Asking } from '../../../../packages/kernel/ports/credentials.ts'
+import type { QueueKeys } from '../../../../packages/kernel/ports/credentials.ts'
 import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.ts'
 import { networksOf, siteOf, type Network } from '../../http/networks.ts'
 import type { FoundUser } from './user-accounts.ts'
@@ -16,26 +16,35 @@ interface Proof {
   readonly known: Promise<FoundUser | undefined> | FoundUser
 }
 
+type Proving = Pick<Request, 'dependencies' | 'envelope' | 'client'>
+
 /** Whether the password is right, unless too many were wrong before: then it is not even looked at. */
-export async function provePassword(
-  request: Pick<Request, 'dependencies' | 'envelope' | 'client'>,
+export async function provePassword(request: Proving, proof: Proof): Promise<boolean> {
+  return (await openByPassword(request, proof, async () => true)) ?? false
+}
+
+/** The same, and what the right one opens, which is written together with the note that it was right. */
+export async function openByPassword<Opened>(
+  request: Proving,
   { email, password, known }: Proof,
-): Promise<boolean> {
+  open: (user: FoundUser) => Promise<Opened>,
+): Promise<Opened | undefined> {
   const [user, guards] = await Promise.all([known, guardsOf(request, email)])
   // An attempt that there is no room for is none: it would count as failed.
-  const place = request.dependencies.passwords.reserve(askingOf(request, email))
+  const place = request.dependencies.passwords.reserve(queueKeysOf(request, email))
   try {
     await guards.begin(user?.id ?? null)
     const isRight = await place.isRight(password, user?.state.password ?? null)
-    await (isRight ? guards.pass() : guards.fail())
-    return isRight
+    if (user && isRight) return (await Promise.all([open(user), guards.pass()]))[0]
+    await guards.fail()
+    return undefined
   } finally {
     place.release()
   }
 }
 
 /** Whose passwords are hashed, so that neither an account nor a network takes what others need. */
-export function askingOf({ client }: Pick<Request<unknown>, 'client'>, email: string): Asking {
+export function queueKeysOf({ client }: Pick<Request<unknown>, 'client'>, email: string): QueueKeys {
   const account = `account ${email.trim().toLowerCase()}`
   return client.address === null ? [account] : [account, `network ${siteOf(client.address)}`]
 }

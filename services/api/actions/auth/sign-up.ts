@@ -11,8 +11,8 @@ import type { UserOwner } from '../../../../packages/kernel/owner.ts'
 import { claiming, type HeldClaim } from '../../../composition/claiming.ts'
 import { consumeProofs, isProved } from './pre-signup.ts'
 import { startSession } from './auth-sessions.ts'
-import { askingOf, countMail, countRegistration } from './sign-in-guards.ts'
-import { wantedPhone } from './user-accounts.ts'
+import { queueKeysOf, countMail, countRegistration } from './sign-in-guards.ts'
+import { wantedAddress, wantedPhone } from './user-accounts.ts'
 
 type Registration = Static<typeof RegistrationRequest>
 
@@ -41,8 +41,8 @@ const frenchSpeaking = new Set([
 export async function register(request: Request<Registration>) {
   const { dependencies, body, id } = request
   const { email, name, merchantName, password } = body
-  const asking = askingOf(request, email)
-  dependencies.passwords.requireRoom(asking)
+  const keys = queueKeysOf(request, email)
+  dependencies.passwords.requireRoom(keys)
   await countRegistration(request)
   await requireStrong(dependencies, '/password', { password, known: [email, name, merchantName] })
   const proofs = proofsOf(body)
@@ -53,7 +53,7 @@ export async function register(request: Request<Registration>) {
     name,
     phone: body.phone ?? null,
     language: languageIn(country),
-    password: await dependencies.passwords.hash(password, asking),
+    password: await dependencies.passwords.hash(password, keys),
     merchant: dependencies.newId(),
     founded: {
       organization: dependencies.newId(),
@@ -105,7 +105,7 @@ async function provedBy(dependencies: Dependencies, proofs: ReturnType<typeof pr
 
 /** An address is its user's alone at once, a number once it is proved. */
 function wantedBy({ email, phone }: Registration, verified: readonly ('email' | 'phone')[]) {
-  const address = { kind: 'email', value: email, refusal: 'email_must_be_free' } as const
+  const address = wantedAddress(email)
   return verified.includes('phone') && phone ? [address, wantedPhone(phone)] : [address]
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../../packages/contract/access/callers.ts'
 import { refuse } from '../../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../../packages/contract/routes.ts'
-import { claim, claimedName } from '../../../../packages/domain/claims/claim.ts'
+import { claim, claimedName, type Claim } from '../../../../packages/domain/claims/claim.ts'
 import { user, type ActiveUser } from '../../../../packages/domain/users/user.ts'
 
 export interface FoundUser {
@@ -14,12 +14,19 @@ export async function userOf(
   { executor, blindIndex }: Pick<Dependencies, 'executor' | 'blindIndex'>,
   email: string,
 ): Promise<FoundUser | undefined> {
-  const { state: held } = await executor.current(claim, await claimOfAddress({ blindIndex }, email))
-  const id = held.status === 'free' ? undefined : held.holder.id
+  const address = await claimOfAddress({ blindIndex }, email)
   // In place of a user's, so that an unknown address takes as long: each has its own, known or not by now.
   const nobody = await blindIndex(JSON.stringify(['nobody', email.trim().toLowerCase()]))
-  const { state } = await executor.current(user, id ?? nobody)
-  return id !== undefined && state.status === 'active' ? { id, state } : undefined
+  const holderOf = (held: Claim) => (held.status === 'free' ? nobody : held.holder.id)
+  const seen = executor.lastSeen(claim, address)
+  // Usually it is the same as last time, and one query reads both.
+  const [{ state: held }, usual] = await Promise.all([
+    executor.current(claim, address),
+    seen && executor.current(user, holderOf(seen)),
+  ])
+  const id = holderOf(held)
+  const { state } = usual?.id === id ? usual : await executor.current(user, id)
+  return id !== nobody && state.status === 'active' ? { id, state } : undefined
 }
 
 /** The stream that says whose an address is. */
@@ -55,4 +62,8 @@ export function namedInPath({ params }: Pick<Request, 'params'>): string {
 /** A number that its user alone has shown to have. */
 export function wantedPhone(value: string) {
   return { kind: 'phone', value, refusal: 'phone_must_be_free' } as const
+}
+
+export function wantedAddress(value: string) {
+  return { kind: 'email', value, refusal: 'email_must_be_free' } as const
 }

@@ -22,18 +22,18 @@ import { user, type UserCommands } from '../../../../packages/domain/users/user.
 import type { OpenedToken } from '../../../../packages/kernel/ports/credentials.ts'
 import { streamName, type Message } from '../../../../packages/kernel/decider.ts'
 import { actingFor } from '../../../../packages/kernel/envelope.ts'
-import { authSession, placeOf, sessionIn, workplace } from './auth-sessions.ts'
-import { membershipIn } from '../organizations/memberships.ts'
+import { authSession, originOf, sessionIn, workplace } from './auth-sessions.ts'
 import { requestLink } from './sign-in.ts'
-import { askingOf, countMail, provePassword, unlock } from './sign-in-guards.ts'
+import { queueKeysOf, countMail, provePassword, unlock } from './sign-in-guards.ts'
 import { requireStrong } from './sign-up.ts'
 import { knownUser, signedIn, type SignedIn } from './user-accounts.ts'
 
 export async function me(request: Request): Promise<Static<typeof MeResource>> {
   const { user: id, merchant } = signedIn(request)
-  const state = await knownUser(request.dependencies, id)
-  const place = await membershipIn(request.dependencies, id, merchant)
-  const { isLive, ...works } = await workplace(request.dependencies, place)
+  const [state, { isLive, ...works }] = await Promise.all([
+    knownUser(request.dependencies, id),
+    workplace(request.dependencies, id, merchant),
+  ])
   return {
     id,
     object: 'user',
@@ -61,7 +61,7 @@ export async function refresh(request: Request<{ refreshToken: string }>) {
   const { claims } =
     (await dependencies.tokens.open('refresh', body.refreshToken)) ?? refuse('token_must_be_valid')
   const { subject: id, id: session } = claims
-  const data = { session, generation: Number(claims['generation']), ...placeOf(client) }
+  const data = { session, generation: Number(claims['generation']), ...originOf(client) }
   const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
   const { state } = await dependencies.executor.send(userSessions, id, { type: 'RefreshSession', data }, own)
   const known = sessionIn(state.active, session) ?? refuse('token_must_be_valid')
@@ -202,7 +202,7 @@ export async function newPassword(
 ) {
   const password = body.newPassword
   await requireStrong(dependencies, '/newPassword', { password, known: [email, name] })
-  return { password: await dependencies.passwords.hash(password, askingOf({ client }, email)) }
+  return { password: await dependencies.passwords.hash(password, queueKeysOf({ client }, email)) }
 }
 
 /** What a policy would do a moment later, so that nobody goes on in between. */

@@ -28,10 +28,9 @@ interface Lead {
 }
 
 /**
- * The customer with this e-mail address, else the one with this number, else a new one; `null` without a
- * contact. The customer returned exists. A stream decides once whether it is a customer or leads to one, and
- * contacts only lead to streams that are customers or about to be. So each attempt finds more decided, and
- * the next request about the customer finishes what a crash left half done.
+ * The customer with this e-mail address, else with this number, else a new one; `null` without a contact. A
+ * stream decides once whether it is a customer or leads to one, so each attempt finds more decided, and the
+ * next request about the customer finishes what a crash left half done.
  */
 export async function findOrCreateCustomer(request: Sender, contact: Contact): Promise<string | null> {
   const { email, phone } = contact

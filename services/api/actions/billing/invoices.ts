@@ -21,7 +21,7 @@ import { findOrCreateCustomer } from './customers.ts'
 import { customerOf } from './subscriptions.ts'
 
 type Given = InvoiceCommands['CreateInvoice']
-type Asking = Pick<Request, 'owner' | 'caller' | 'dependencies' | 'id'>
+type RequestPart = Pick<Request, 'owner' | 'caller' | 'dependencies' | 'id'>
 
 /** Always current. */
 export async function invoiceOf(
@@ -104,7 +104,7 @@ export async function prepareMerchantInvoice(
 }
 
 /** What an invoice is about where the request leaves it out. */
-async function subscriptionOf(request: Asking, text: string) {
+async function subscriptionOf(request: RequestPart, text: string) {
   const id = identity(text, 'sub')
   const state = id && ((await currentState(request, subscriptions, id)) as Subscription | undefined)
   if (!id || !state || state.status === 'none') return refuseUnknown('/subscriptionId', 'subscription', text)
@@ -114,12 +114,12 @@ async function subscriptionOf(request: Asking, text: string) {
   return { id, customer, currency, name, price, start: period.start, end: period.end }
 }
 
-async function addressOf({ dependencies, id }: Asking): Promise<Pick<Given, 'pages' | 'secret'>> {
+async function addressOf({ dependencies, id }: RequestPart): Promise<Pick<Given, 'pages' | 'secret'>> {
   const secret = await dependencies.blindIndex(JSON.stringify(['invoice', id]))
   return { pages: `${dependencies.baseUrl}/invoice`, secret }
 }
 
-async function zoneOf({ caller, dependencies }: Asking): Promise<string> {
+async function zoneOf({ caller, dependencies }: RequestPart): Promise<string> {
   return timeZoneOf((await activeMerchant(dependencies, caller.merchant)).country)
 }
 
@@ -130,7 +130,7 @@ interface DueOn {
 }
 
 /** Inferred: nothing is overdue from the beginning. */
-function dueOn({ owner, dependencies }: Asking, { day, timeZone, pointer }: DueOn): string {
+function dueOn({ owner, dependencies }: RequestPart, { day, timeZone, pointer }: DueOn): string {
   const first = today(timeZone, dependencies.clock(owner))
   if (day < first) refuseField('request_must_be_valid', pointer, `must not be before today, ${first}`)
   const last = latestDueDate(first)

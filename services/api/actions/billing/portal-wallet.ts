@@ -68,19 +68,16 @@ export const TopupRequest = record({
 /** Only here the payer learns what to do next. */
 export const AskedTopup = record({
   ...WalletTopupResource.properties,
-  next_action: nullable({
-    ...PaymentIntentResource.properties.next_action,
-    description: 'What the payer does',
-  }),
+  next_action: { ...PaymentIntentResource.properties.next_action, description: 'What the payer does' },
   checkout_url: nullable(
     Type.String({ description: 'A page on which it can be paid, as long as the session is open' }),
   ),
 })
 
-type Asking = Request<Static<typeof TopupRequest>>
+type TopupCall = Request<Static<typeof TopupRequest>>
 
 /** Asks the payer at once, or on a page of ours. A repeat finds the top-up and its intent as they are. */
-export async function topUpWallet(request: Asking): Promise<Static<typeof AskedTopup>> {
+export async function topUpWallet(request: TopupCall): Promise<Static<typeof AskedTopup>> {
   const { id, body, caller, dependencies } = request
   const { country, currency, amount: amountMinor, returnUrl } = body
   await activeMerchant(dependencies, caller.merchant)
@@ -126,11 +123,11 @@ export function confirmTopup(
   body: Confirming['body'],
 ) {
   const { caller, owner, dependencies } = request
-  const send: Asking['send'] = (...order) => request.send(...order)
+  const send: TopupCall['send'] = (...order) => request.send(...order)
   return confirmIntent({ body, caller, owner, dependencies, send }, intent)
 }
 
-async function pageOfTopup({ caller, dependencies }: Asking, id: string): Promise<string> {
+async function pageOfTopup({ caller, dependencies }: TopupCall, id: string): Promise<string> {
   const session = caller.credential === 'customer_portal' ? caller.session : ''
   const token = await tokenOf(dependencies, session, caller.livemode)
   return `${dependencies.baseUrl}/portal/${token}/topups/${publicId('wt', id)}`
@@ -146,7 +143,7 @@ function mustBeFor(
 }
 
 /** Checked before anything is written: a mistyped number leaves nothing behind. */
-function admitted({ body, caller, dependencies }: Asking) {
+function admitted({ body, caller, dependencies }: TopupCall) {
   const { amount: amountMinor, currency, country, operator, msisdn } = body
   const terms = { country, currency, amountMinor }
   admitPayment(terms, { country: '/country', currency: '/currency', amount: '/amount' })

@@ -46,7 +46,7 @@ import { mustReturnHome, withReturn } from '../hosted/payer-returns.ts'
 import { invoiceOf } from './invoices.ts'
 import { payByWallet } from './wallets.ts'
 
-type Asking = Pick<Request, 'owner' | 'caller' | 'dependencies'>
+type RequestPart = Pick<Request, 'owner' | 'caller' | 'dependencies'>
 
 // Opening
 
@@ -78,7 +78,7 @@ export async function tokenOf({ blindIndex }: Dependencies, id: string, livemode
   return portalToken(id, livemode, (await Promise.all(halves)).join(''))
 }
 
-export async function customerNow(request: Pick<Asking, 'owner' | 'dependencies'>, id: string) {
+export async function customerNow(request: Pick<RequestPart, 'owner' | 'dependencies'>, id: string) {
   const state = (await currentState(request, customers, id)) as Customer | undefined
   return state?.status === 'active' ? state : undefined
 }
@@ -86,7 +86,11 @@ export async function customerNow(request: Pick<Asking, 'owner' | 'dependencies'
 // Sessions
 
 /** What a session shows to the merchant, who does not see the token again. */
-export async function besideSession(request: Asking, _: string, state: PortalSession): Promise<PortalSides> {
+export async function besideSession(
+  request: RequestPart,
+  _: string,
+  state: PortalSession,
+): Promise<PortalSides> {
   if (state.status === 'none') throw new Error('a session that is not there has no customer')
   const [customer, merchant] = await Promise.all([
     customerNow(request, state.customer),
@@ -100,7 +104,7 @@ interface NewSides extends PortalSides {
 }
 
 /** To whoever opens it, or has opened it. */
-export async function besideOpen(request: Asking, id: string, state: PortalSession): Promise<NewSides> {
+export async function besideOpen(request: RequestPart, id: string, state: PortalSession): Promise<NewSides> {
   const { dependencies, caller } = request
   const token = await tokenOf(dependencies, id, caller.livemode)
   const url = `${dependencies.baseUrl}/portal/${token}`

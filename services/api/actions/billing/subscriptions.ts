@@ -16,7 +16,7 @@ import { refuseUnknown } from '../../kinds/prefixes.ts'
 import { activeMerchant } from '../hosted/checkout-terms.ts'
 
 type Start = SubscriptionCommands['StartSubscription']
-type Asking = Pick<Request, 'owner' | 'caller' | 'dependencies' | 'id'>
+type RequestPart = Pick<Request, 'owner' | 'caller' | 'dependencies' | 'id'>
 type ActivePlan = Extract<Plan, { status: 'active' }>
 
 /** Inferred: how long before its first period a subscription may be made. */
@@ -63,7 +63,7 @@ export function prepareItems(request: Request<Static<typeof ItemsRequest>>): Pro
   })
 }
 
-async function startOf(request: Asking, wish: Wish): Promise<Start> {
+async function startOf(request: RequestPart, wish: Wish): Promise<Start> {
   const { caller, dependencies } = request
   const subscriber = await customerOf(request, wish.customer, wish.customerPointer)
   const merchant = await activeMerchant(dependencies, caller.merchant)
@@ -117,7 +117,7 @@ export async function customerOf(
   return { id, currency, email }
 }
 
-async function planOf(request: Asking, text: string, pointer: string) {
+async function planOf(request: RequestPart, text: string, pointer: string) {
   const id = identity(text, 'plan')
   const state = id && ((await currentState(request, plans, id)) as ActivePlan | undefined)
   if (!id || !state) return refuseUnknown(pointer, 'plan', text)
@@ -128,7 +128,7 @@ async function planOf(request: Asking, text: string, pointer: string) {
 
 /** The first period must not have ended, and must not begin in a time that nobody will see. */
 function admittedTiming(
-  { owner, dependencies }: Asking,
+  { owner, dependencies }: RequestPart,
   { start, end, trialDays }: Wish,
   usual: Pick<Timing, 'interval' | 'timeZone'>,
 ): Timing {

@@ -21,7 +21,7 @@ import { currentState } from '../../kinds/current-state.ts'
 import { refuseUnknown } from '../../kinds/prefixes.ts'
 
 type Body = Static<typeof UsageRequest>
-type Asking = Pick<Request, 'owner' | 'dependencies'>
+type RequestPart = Pick<Request, 'owner' | 'dependencies'>
 
 /** What has an external id is one record for ever. */
 export function usageIdentity({ subscriptionId, meterKey, externalId }: Body): string | undefined {
@@ -59,7 +59,10 @@ export async function prepareUsage(request: Request<Body>): Promise<UsageRecordC
   }
 }
 
-async function subscriptionOf(request: Asking, text: string): Promise<ExistingSubscription & { id: string }> {
+async function subscriptionOf(
+  request: RequestPart,
+  text: string,
+): Promise<ExistingSubscription & { id: string }> {
   const id = identity(text, 'sub')
   const state = id && ((await currentState(request, subscriptions, id)) as Subscription | undefined)
   if (!id || !state || state.status === 'none') return refuseUnknown('/subscriptionId', 'subscription', text)
@@ -67,7 +70,7 @@ async function subscriptionOf(request: Asking, text: string): Promise<ExistingSu
 }
 
 async function isUsageBased(
-  request: Asking,
+  request: RequestPart,
   { items }: Pick<ExistingSubscription, 'items'>,
 ): Promise<boolean> {
   const found = await Promise.all(items.map(({ plan }) => currentState(request, plans, plan)))
@@ -81,7 +84,7 @@ interface Counted extends Pick<ExistingSubscription, 'items'> {
 }
 
 async function mustStayCountable(
-  { dependencies }: Asking,
+  { dependencies }: RequestPart,
   { id, items, meterKey, quantity }: Counted,
 ): Promise<void> {
   const { state: meter } = await dependencies.executor.current(usageMeter, meterId(id, meterKey))

@@ -24,7 +24,13 @@ import { activeMerchant } from '../hosted/checkout-terms.ts'
 import { endAttempt } from './invoice-payments.ts'
 import { invoiceOf } from './invoices.ts'
 import { customerOf } from './subscriptions.ts'
-import { movementsOf, spendableOf, walletSum, walletSums } from '../../../composition/books/wallets.ts'
+import {
+  listedSum,
+  movementsOf,
+  spendableOf,
+  walletSum,
+  walletSums,
+} from '../../../composition/books/wallets.ts'
 
 /** What the action needs of a request, whatever its body was. */
 export type Applying = Pick<Request, 'caller' | 'owner' | 'dependencies' | 'send' | 'id'>
@@ -134,18 +140,23 @@ export async function walletOf(
     id: publicId('cus', customer),
     livemode,
     customer: publicId('cus', customer),
-    balances: balances.map((one) => ({ currency: one.currency.toLowerCase(), amount: one.amount })),
+    balances: balances.map((one) => ({ currency: one.currency, amount: one.amount })),
     transactions: await movementsOf(dependencies, of),
   }
 }
 
 /** In the customer's own currency. */
-export async function walletBalance(
-  { caller, dependencies }: Pick<Request, 'caller' | 'dependencies'>,
-  customer: string,
-  state: Customer,
-): Promise<number> {
-  if (state.status !== 'active') return 0
-  const { merchant, livemode } = caller
-  return walletSum(dependencies, { merchant, livemode, customer, currency: state.currency })
+export const walletBalance = inOwnCurrency(walletSum)
+export const listedBalance = inOwnCurrency(listedSum)
+
+function inOwnCurrency(sum: typeof walletSum) {
+  return async (
+    { caller, dependencies }: Pick<Request, 'caller' | 'dependencies'>,
+    customer: string,
+    state: Customer,
+  ): Promise<number> => {
+    if (state.status !== 'active') return 0
+    const { merchant, livemode } = caller
+    return sum(dependencies, { merchant, livemode, customer, currency: state.currency })
+  }
 }

@@ -7,20 +7,25 @@ import { paymentIntents } from '../../../../projections/payment-intents.ts'
 import { paymentLinks } from '../../../../projections/payment-links.ts'
 import { currentState } from '../../kinds/current-state.ts'
 
-type Asking = Pick<Request, 'owner' | 'dependencies'>
+type RequestPart = Pick<Request, 'owner' | 'dependencies'>
 
 /**
  * The payment that has a link for one payment to itself; undefined where it is free. Refused where that one
  * is under way or was made.
  */
-export async function holderOfLink(request: Asking, link: string): Promise<string | undefined> {
+export async function holderOfLink(request: RequestPart, link: string): Promise<string | undefined> {
   const state = (await currentState(request, paymentLinks, link)) as PaymentLink | undefined
   const held = state && state.status !== 'none' ? state.reserved?.paymentIntent : undefined
-  if (held === undefined) return undefined
-  const intent = (await currentState(request, paymentIntents, held)) as PaymentIntent | undefined
+  if (held !== undefined) await idlePayment(request, held)
+  return held
+}
+
+/** As it is at this moment: somebody may begin it in the next one. */
+async function idlePayment(request: RequestPart, id: string): Promise<PaymentIntent | undefined> {
+  const intent = (await currentState(request, paymentIntents, id)) as PaymentIntent | undefined
   if (isUnderWay(intent)) refuse('payment_link_must_not_be_in_use', { retryAfterSeconds: 5 })
   if (intent?.status === 'succeeded') refuse('payment_link_must_be_open', { detail: paid })
-  return held
+  return intent
 }
 
 const paid = 'The payment link was for one payment, which was made'
@@ -41,7 +46,7 @@ interface Claim {
  * be made when it loses the link.
  */
 export async function reserveLink(
-  request: Asking & Pick<Request, 'send'>,
+  request: RequestPart & Pick<Request, 'send'>,
   { link, session, paymentIntent: own }: Claim,
 ): Promise<void> {
   const reserve = (instead: string | null) => {
@@ -52,15 +57,21 @@ export async function reserveLink(
     await reserve(null)
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'payment_link_must_not_be_in_use') throw error
+    // Whoever comes late with a payment that has ended takes the link from nobody.
+    if ((await statusOf(request, own)) !== 'requires_payment_method') return
     const holder = await holderOfLink(request, link)
     if (holder !== undefined && holder !== own) await endPayment(request, holder)
     await reserve(holder ?? null)
   }
 }
 
+async function statusOf(request: RequestPart, id: string): Promise<PaymentIntent['status'] | undefined> {
+  return ((await currentState(request, paymentIntents, id)) as PaymentIntent | undefined)?.status
+}
+
 /** It was never begun, or has failed. */
-async function endPayment(request: Asking & Pick<Request, 'send'>, id: string): Promise<void> {
-  const intent = (await currentState(request, paymentIntents, id)) as PaymentIntent | undefined
+async function endPayment(request: RequestPart & Pick<Request, 'send'>, id: string): Promise<void> {
+  const intent = await idlePayment(request, id)
   if (intent?.status !== 'requires_payment_method') return
   try {
     await request.send(paymentIntent, id, { type: 'CancelIntent', data: {} }, { mustExist: true })

@@ -1,7 +1,7 @@
 import { marketOf } from '../../../../packages/contract/payments/catalog.ts'
 import { admitPaymentMethod } from '../../../../packages/contract/payments/eligibility.ts'
 import { publicId } from '../../../../packages/contract/identity.ts'
-import { minorAmount } from '../../../../packages/contract/locale/money-text.ts'
+import { minorAmount, spelledAmount } from '../../../../packages/contract/locale/money-text.ts'
 import { choiceOf, requireRail } from '../../../../packages/contract/payments/rails.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
@@ -12,6 +12,7 @@ import {
   Email,
   maybe,
   Msisdn,
+  nameText,
   nullable,
   record,
   Type,
@@ -59,7 +60,7 @@ export const CheckoutPayRequest = record({
     record({
       email: maybe(Email),
       phone: maybe(Msisdn),
-      name: maybe(Type.String({ minLength: 1, maxLength: 256 })),
+      name: maybe(nameText(256, 'Of the payer')),
       amount: maybe({ ...AmountMinor, description: 'Where the payer chooses it' }),
     }),
   ),
@@ -208,7 +209,7 @@ function admitted(request: Paying, session: ExistingSession, wish: Wish) {
   if (amount === null)
     return refuseField('checkout_amount_must_be_known', '/collected/amount', 'amount is required')
   if (collected?.amount && collected.amount !== amount) {
-    const message = `amount is ${collected.amount}, but the session's is ${amount}`
+    const message = `amount is ${spelledAmount(collected.amount)}, but the session's is ${spelledAmount(amount)}`
     refuseField('checkout_amount_must_be_known', '/collected/amount', message)
   }
   const method = methodOf(payment_method)

@@ -1,6 +1,7 @@
 import { admitPayment } from '../../../../packages/contract/payments/eligibility.ts'
 import { identity } from '../../../../packages/contract/identity.ts'
 import { quoteFee, type FeeMode } from '../../../../packages/contract/payments/fees.ts'
+import { spelledAmount } from '../../../../packages/contract/locale/money-text.ts'
 import {
   isPayableBy,
   offeredMethods,
@@ -20,7 +21,7 @@ import { readState } from '../../../../packages/kernel/history.ts'
 import { paymentLinks } from '../../../../projections/payment-links.ts'
 import { currentState } from '../../kinds/current-state.ts'
 
-type Asking = Pick<Request, 'caller' | 'owner' | 'dependencies'>
+type RequestPart = Pick<Request, 'caller' | 'owner' | 'dependencies'>
 
 /** What a merchant may leave out: it is the merchant's own. */
 interface Given {
@@ -46,7 +47,7 @@ const pointers = { country: '/country', currency: '/currency', amount: '/amount'
 
 /** What payers are offered; refused where nobody could ever pay it. */
 export async function admittedTerms(
-  { caller, owner, dependencies }: Asking,
+  { caller, owner, dependencies }: RequestPart,
   given: Given,
   { amount, feeMode }: Price,
 ): Promise<Terms> {
@@ -63,8 +64,12 @@ export async function admittedTerms(
   const methods = offeredMethods(isPossible, given.paymentMethodTypes)
   if (methods.length === 0) {
     const pointer = amount === null ? pointers.currency : pointers.amount
-    const message = `Nobody can pay ${amount ?? ''} ${place.currency} in ${place.country}, with the fee`
-    refuseField('payment_must_be_eligible', pointer, message.replaceAll('  ', ' '))
+    const sum = amount === null ? place.currency : `${spelledAmount(amount)} ${place.currency}`
+    refuseField(
+      'payment_must_be_eligible',
+      pointer,
+      `Nobody can pay ${sum} in ${place.country}, with the fee`,
+    )
   }
   requireRail(dependencies.rail, { livemode, country: place.country })
   return { amount, ...place, methods }
@@ -87,7 +92,7 @@ export function payerFee({ amount: amountMinor, type: method, ...asked }: Charge
 }
 
 /** Whoever is suspended collects nothing, also where strangers ask. */
-export async function activeMerchant({ store }: Asking['dependencies'], id: string) {
+export async function activeMerchant({ store }: RequestPart['dependencies'], id: string) {
   const state = await readState(store, merchant, id)
   if (state.status === 'none') throw new Error(`there is no merchant ${id}`)
   if (state.status === 'suspended') refuse('merchant_must_not_be_suspended')
@@ -95,7 +100,7 @@ export async function activeMerchant({ store }: Asking['dependencies'], id: stri
 }
 
 /** The link that a session is opened for; `pointer` is the field of the body that names it, if one does. */
-export async function openLink(request: Asking, id: string, pointer?: string): Promise<ExistingLink> {
+export async function openLink(request: RequestPart, id: string, pointer?: string): Promise<ExistingLink> {
   const link = (await currentState(request, paymentLinks, id)) as PaymentLink | undefined
   if (!link || link.status === 'none') {
     return pointer ? refuseUnknown(pointer, 'payment_link', id) : refuse('resource_must_exist')

@@ -20,7 +20,7 @@ import {
 } from '../../../../packages/domain/checkout/resource.ts'
 import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
 import { paymentIntent } from '../../../../packages/domain/payment-intents/payment-intent.ts'
-import type { PaymentIntent } from '../../../../packages/domain/payment-intents/state.ts'
+import { refundedMinor, type PaymentIntent } from '../../../../packages/domain/payment-intents/state.ts'
 import { streamName } from '../../../../packages/kernel/decider.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
 import type { Owner } from '../../../../packages/kernel/owner.ts'
@@ -37,7 +37,7 @@ import { lastDigits, receiptNumber } from './hosted-receipts.ts'
 
 // What the payer sees and does. Whoever knows the session's id is the payer.
 
-type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'>
+type RequestPart = Pick<Request, 'owner' | 'dependencies' | 'params'>
 
 /** The payer acts for the merchant whose session it is. */
 export async function ownerOfSession({
@@ -50,7 +50,7 @@ export async function ownerOfSession({
   return first?.metadata ?? refuse('checkout_session_must_exist', { detail })
 }
 
-export async function hostedCheckout(request: Asking): Promise<HostedCheckoutView> {
+export async function hostedCheckout(request: RequestPart): Promise<HostedCheckoutView> {
   const id = request.params['sessionId']!
   const session = await sessionOf(request, id)
   const intent = await intentOf(request, session)
@@ -79,12 +79,12 @@ export async function hostedCheckout(request: Asking): Promise<HostedCheckoutVie
   }
 }
 
-async function merchantName({ dependencies }: Asking, session: ExistingSession): Promise<string> {
+async function merchantName({ dependencies }: RequestPart, session: ExistingSession): Promise<string> {
   const state = await readState(dependencies.store, merchant, session.merchant)
   return state.status === 'none' ? '' : state.name
 }
 
-function offered(request: Asking, session: ExistingSession, type: MethodType) {
+function offered(request: RequestPart, session: ExistingSession, type: MethodType) {
   const { amount } = session
   const fee = amount === null ? null : payerFeeOf(request, session, { amount, type })
   const total_amount = amount === null || fee === null ? null : amount + fee
@@ -104,7 +104,7 @@ const pollsMs = [
   [Infinity, 6_000],
 ] as const
 
-export async function checkoutStatus(request: Asking): Promise<Static<typeof CheckoutStatus>> {
+export async function checkoutStatus(request: RequestPart): Promise<Static<typeof CheckoutStatus>> {
   const id = request.params['sessionId']!
   const session = await sessionOf(request, id)
   const intent = await intentOf(request, session)
@@ -133,7 +133,9 @@ function nextUrl(id: string, session: ExistingSession, intent: PaymentIntent | u
 }
 
 /** The payer gives up. What is under way at the operator cannot be called back. */
-export async function cancelCheckout(request: Asking & Pick<Request, 'send'>): Promise<HostedCheckoutView> {
+export async function cancelCheckout(
+  request: RequestPart & Pick<Request, 'send'>,
+): Promise<HostedCheckoutView> {
   const id = request.params['sessionId']!
   const session = await sessionOf(request, id)
   if (session.status === 'open') await endAttempt(request, session)
@@ -144,7 +146,9 @@ export async function cancelCheckout(request: Asking & Pick<Request, 'send'>): P
 }
 
 /** The payer does not go on where the operator has led, and pays another way. */
-export async function retryCheckout(request: Asking & Pick<Request, 'send'>): Promise<HostedCheckoutView> {
+export async function retryCheckout(
+  request: RequestPart & Pick<Request, 'send'>,
+): Promise<HostedCheckoutView> {
   const session = await sessionOf(request, request.params['sessionId']!)
   if (session.status === 'open') await endAttempt(request, session)
   return hostedCheckout(request)
@@ -152,7 +156,7 @@ export async function retryCheckout(request: Asking & Pick<Request, 'send'>): Pr
 
 /** Makes sure that the newest try can no longer be paid. */
 export async function endAttempt(
-  request: Asking & Pick<Request, 'send'>,
+  request: RequestPart & Pick<Request, 'send'>,
   session: ExistingSession,
 ): Promise<void> {
   const { attempt } = session
@@ -171,7 +175,7 @@ export async function endAttempt(
   }
 }
 
-export async function checkoutReceipt(request: Asking): Promise<ReceiptView> {
+export async function checkoutReceipt(request: RequestPart): Promise<ReceiptView> {
   const session = await sessionOf(request, request.params['sessionId']!)
   const intent = await intentOf(request, session)
   if (intent?.status !== 'succeeded') return refuse('checkout_session_must_be_paid')
@@ -190,6 +194,7 @@ export async function checkoutReceipt(request: Asking): Promise<ReceiptView> {
     amount,
     currency: session.currency,
     fee: session.feeMode === 'customer_pays' ? fee : null,
+    refunded_amount: refundedMinor(payment),
     paid_at: payment.succeededAt,
     payer: { name, email, phone },
     merchant: { name: await merchantName(request, session) },

@@ -33,21 +33,21 @@ import { brandedMerchant } from '../organizations/brands.ts'
 import { confirmPayment, intentOf } from '../billing/invoice-payments.ts'
 import {
   chosenMethod,
-  HostedMethods,
-  HostedTry,
   methodsFor,
   payableFrom,
+  type PaymentForm,
+  paymentOfPage,
   paymentStatusOf,
   tried,
-  type PaymentForm,
 } from './hosted-payment.ts'
-import { HostedReceipt, partsOfInvoice, receiptOf } from './hosted-receipts.ts'
+import { partsOfInvoice, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
+import { PollAfter, pollAfterMs } from './polling.ts'
 import { ifUnderWay, orWhatIsUnderWay } from './under-way.ts'
 
 // What the payer sees and does. Whoever was given the invoice's address is its payer.
 
-type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'> & {
+type RequestPart = Pick<Request, 'owner' | 'dependencies' | 'params'> & {
   readonly query?: { readonly back?: unknown; readonly country?: unknown }
 }
 
@@ -59,14 +59,14 @@ interface Found {
 }
 
 /** The payer acts for the merchant whose invoice it is. */
-export async function ownerOfInvoice(asked: Pick<Asking, 'params' | 'dependencies'>): Promise<Owner> {
+export async function ownerOfInvoice(asked: Pick<RequestPart, 'params' | 'dependencies'>): Promise<Owner> {
   return (await issuedInvoice(asked)).owner
 }
 
 export async function issuedInvoice({
   params,
   dependencies,
-}: Pick<Asking, 'params' | 'dependencies'>): Promise<Found> {
+}: Pick<RequestPart, 'params' | 'dependencies'>): Promise<Found> {
   const detail = 'No such invoice'
   const { id, secret } = partsOfToken(params['token']!) ?? refuse('resource_must_exist', { detail })
   const events = await dependencies.store.readStream(streamName(invoice.category, id), 0)
@@ -105,17 +105,12 @@ export const HostedInvoice = record({
   ),
   country: Country,
   countries: Type.Array(Country, { description: 'In which somebody can pay it by telephone' }),
-  payment_methods: HostedMethods,
-  payment: HostedTry,
-  receipt: HostedReceipt,
-  return_url: nullable(
-    Type.String({ description: 'Where the page leads back to, where `back` of its address says so' }),
-  ),
+  ...paymentOfPage,
 })
 
 export type HostedInvoiceView = Static<typeof HostedInvoice>
 
-export async function hostedInvoice(request: Asking): Promise<HostedInvoiceView> {
+export async function hostedInvoice(request: RequestPart): Promise<HostedInvoiceView> {
   const { id, state, events } = await issuedInvoice(request)
   const { brand, country: home } = await brandedMerchant(request.dependencies, request.owner as MerchantOwner)
   const intent = state.attempt ? await intentOf(request, state.attempt.paymentIntent) : undefined
@@ -159,26 +154,26 @@ export const InvoiceStanding = record({
   ...base('invoice_standing', 'inv'),
   status: HostedInvoice.properties.status,
   payment_status: HostedInvoice.properties.payment_status,
-  poll_after_ms: Type.Integer({
-    minimum: 0,
-    description: 'Ask again after so long; 0: nothing more follows',
-  }),
+  poll_after_ms: PollAfter,
 })
 
-const polledEveryMs = 1_500
-
-export async function invoiceStanding(request: Asking): Promise<Static<typeof InvoiceStanding>> {
+export async function invoiceStanding(request: RequestPart): Promise<Static<typeof InvoiceStanding>> {
   const { id, livemode, created, status, payment_status } = await hostedInvoice(request)
-  const poll_after_ms = payment_status === 'processing' ? polledEveryMs : 0
+  const poll_after_ms = pollAfterMs(payment_status === 'processing')
   return { id, object: 'invoice_standing', livemode, created, status, payment_status, poll_after_ms }
 }
 
 type Form = Request<Static<typeof PaymentForm>, { readonly back?: string; readonly country?: string }>
 
-/** Pressing twice pays once: what is under way is shown as it is. */
+/**
+ * Pressing twice pays once: what is under way is shown as it is. More than the button said is not paid: what
+ * had paid a part may have been taken back since.
+ */
 export async function payHostedInvoice(request: Form): Promise<HostedInvoiceView> {
   const before = await hostedInvoice(request)
   if (before.payment_status !== 'unpaid') return before
+  if (before.amount_left > Number(request.body.AtMost ?? before.amount_left))
+    refuse('resource_must_not_have_changed')
   const { id, state } = await issuedInvoice(request)
   const { country } = before
   const payment_method = chosenMethod(request.body, country)

@@ -18,6 +18,7 @@ import {
   type CreatedIntent,
 } from '../../../../packages/domain/payment-intents/state.ts'
 import { internationalNumber } from './checkout-pay.ts'
+import { HostedReceipt } from './hosted-receipts.ts'
 
 // What pages that are paid on have in common, whatever is paid.
 
@@ -46,6 +47,26 @@ export const HostedTry = nullable(
   ),
 )
 
+/** More than the payer was shown is not paid. */
+export const AtMost = {
+  ...Type.String({
+    maxLength: 15,
+    pattern: '^[1-9][0-9]*$',
+    description: 'What the button says, in minor units',
+  }),
+  'x-expected': 'an amount in minor units, in digits',
+}
+
+/** How a page can be paid, what came of it, and where it leads. */
+export const paymentOfPage = {
+  payment_methods: HostedMethods,
+  payment: HostedTry,
+  receipt: HostedReceipt,
+  return_url: nullable(
+    Type.String({ description: 'Where the page leads back to, where `back` of its address says so' }),
+  ),
+}
+
 /** The form of our pages, with the field names of that of checkout. */
 export const PaymentForm = record({
   PaymentMethod: maybe(Type.String({ maxLength: 64, description: '`mobile_money` or `card`' })),
@@ -53,18 +74,19 @@ export const PaymentForm = record({
   PhoneNumber: maybe(
     Type.String({ maxLength: 32, description: 'As people write it: with or without the country code' }),
   ),
+  AtMost: maybe(AtMost),
 })
 
-interface Place {
+interface PaymentMarket {
   readonly country: string
   readonly currency: string
 }
 
 /** `amountMinor` null: the payer chooses it. */
-export function methodsFor(place: Place, amountMinor: number | null): Static<typeof HostedMethods> {
-  const types = (['mobile_money', 'card'] as const).filter((type) => isPayableBy(type, place, amountMinor))
+export function methodsFor(market: PaymentMarket, amountMinor: number | null): Static<typeof HostedMethods> {
+  const types = (['mobile_money', 'card'] as const).filter((type) => isPayableBy(type, market, amountMinor))
   return types.map((type) => {
-    const operators = type === 'card' ? [] : collectorsIn(place, amountMinor)
+    const operators = type === 'card' ? [] : collectorsIn(market, amountMinor)
     return { type, operators: operators.map(({ code, name }) => ({ code, name })) }
   })
 }

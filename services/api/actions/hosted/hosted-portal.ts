@@ -9,7 +9,6 @@ import {
   Country,
   Currency,
   literals,
-  LowerCurrency,
   nullable,
   record,
   Timestamp,
@@ -51,16 +50,20 @@ import { walletOf } from '../billing/wallets.ts'
 
 // The customer's page. Whoever was given its address is the customer.
 
-export type Asking = Pick<Request, 'owner' | 'dependencies' | 'params'>
+export type RequestPart = Pick<Request, 'owner' | 'dependencies' | 'params'>
 
 /** The customer acts for the merchant whose portal it is. An address of nobody is not there. */
-export async function ownerOfPortal(asked: Pick<Asking, 'params' | 'dependencies'>): Promise<MerchantOwner> {
+export async function ownerOfPortal(
+  asked: Pick<RequestPart, 'params' | 'dependencies'>,
+): Promise<MerchantOwner> {
   const { merchant, livemode } = (await portalOf(asked)).state
   return { merchant, livemode }
 }
 
 /** The same, and who the customer is. */
-export async function customerOfPortal(asked: Pick<Asking, 'params' | 'dependencies'>): Promise<ActsFor> {
+export async function customerOfPortal(
+  asked: Pick<RequestPart, 'params' | 'dependencies'>,
+): Promise<ActsFor> {
   const { id, state } = await portalOf(asked)
   return { merchant: state.merchant, livemode: state.livemode, actor: actorOf(id) }
 }
@@ -68,7 +71,7 @@ export async function customerOfPortal(asked: Pick<Asking, 'params' | 'dependenc
 async function portalOf({
   params,
   dependencies,
-}: Pick<Asking, 'params' | 'dependencies'>): Promise<OpenPortal> {
+}: Pick<RequestPart, 'params' | 'dependencies'>): Promise<OpenPortal> {
   const found = await sessionOf(dependencies, params['token']!)
   return found ?? refuse('resource_must_exist', { detail: 'No such portal' })
 }
@@ -102,7 +105,7 @@ export const HostedPortal = record({
   country: { ...Country, description: 'Where what is due is paid' },
   wallet: Type.Array(
     record({
-      currency: LowerCurrency,
+      currency: Currency,
       amount: CountMinor,
       spendable: { ...CountMinor, description: 'Without what was put in by card in the last days' },
     }),
@@ -115,7 +118,7 @@ export type HostedPortalView = Static<typeof HostedPortal>
 
 const shownMost = { due: 50, settled: 10, subscriptions: 20, payments: 10 }
 
-export async function hostedPortal(request: Asking): Promise<HostedPortalView> {
+export async function hostedPortal(request: RequestPart): Promise<HostedPortalView> {
   const { dependencies, params, owner } = request
   const { id, state } = await openPortal(dependencies, params['token']!)
   const [{ brand: merchant, country }, known, lists, wallet] = await Promise.all([
@@ -147,7 +150,7 @@ function payableHere({ currency }: { readonly currency: string }, country: strin
 }
 
 async function walletIn(
-  { dependencies }: Asking,
+  { dependencies }: RequestPart,
   { customer, permissions, merchant, livemode }: ExistingPortal,
 ) {
   if (!permissions.includes('wallet')) return []
@@ -155,7 +158,7 @@ async function walletIn(
   const { balances } = await walletOf({ caller, dependencies }, customer)
   return Promise.all(
     balances.map(async (balance) => {
-      const currency = balance.currency.toUpperCase()
+      const { currency } = balance
       const spendable = await spendableOf(dependencies, { merchant, livemode, customer, currency })
       return { ...balance, spendable }
     }),
@@ -165,7 +168,7 @@ async function walletIn(
 type Lists = Pick<HostedPortalView, keyof typeof shownMost>
 
 /** What the customer may see, each list by itself. */
-async function listsOf(request: Asking, { customer, permissions }: ExistingPortal): Promise<Lists> {
+async function listsOf(request: RequestPart, { customer, permissions }: ExistingPortal): Promise<Lists> {
   const may = (one: PortalPermission) => permissions.includes(one)
   const own = equal({ customerId: customer })
   const bills = async (statuses: readonly string[], limit: number) => {
@@ -206,7 +209,7 @@ interface Sought {
 
 /** Each as it is now, whatever the read model knows. */
 async function newest<S>(
-  request: Asking,
+  request: RequestPart,
   from: Documents<never>,
   { where, limit }: Sought,
 ): Promise<Found<S>[]> {
@@ -254,7 +257,9 @@ function viewHostedSubscription(
 }
 
 /** From the page: the subscription ends with its period. */
-export async function cancelFromPage(request: Asking & Pick<Request, 'send'>): Promise<HostedPortalView> {
+export async function cancelFromPage(
+  request: RequestPart & Pick<Request, 'send'>,
+): Promise<HostedPortalView> {
   const { dependencies, params, owner } = request
   const { state } = await permitted(request, 'subscriptions')
   const id = params['id']!
@@ -266,7 +271,7 @@ export async function cancelFromPage(request: Asking & Pick<Request, 'send'>): P
 }
 
 export async function permitted(
-  { dependencies, params }: Asking,
+  { dependencies, params }: RequestPart,
   permission: PortalPermission,
 ): Promise<OpenPortal> {
   const portal = await openPortal(dependencies, params['token']!)

@@ -1,6 +1,7 @@
 import { isErased } from '../../../../packages/contract/payments/holders.ts'
 import {
   AmountMinor,
+  CountMinor,
   Country,
   literals,
   nullable,
@@ -11,7 +12,7 @@ import {
 import type { InvoiceEvents } from '../../../../packages/domain/invoices/events.ts'
 import { invoice } from '../../../../packages/domain/invoices/invoice.ts'
 import type { ExistingInvoice } from '../../../../packages/domain/invoices/state.ts'
-import type { CreatedIntent } from '../../../../packages/domain/payment-intents/state.ts'
+import { refundedMinor, type CreatedIntent } from '../../../../packages/domain/payment-intents/state.ts'
 import { recordedEvent } from '../../../../packages/kernel/history.ts'
 import type { StoredEvent } from '../../../../packages/kernel/ports.ts'
 import type { RailMethod } from '../../../../packages/kernel/ports/rails.ts'
@@ -20,6 +21,7 @@ import type { RailMethod } from '../../../../packages/kernel/ports/rails.ts'
 
 const Part = record({
   amount: AmountMinor,
+  refunded_amount: { ...CountMinor, description: 'What of it the payer has got back' },
   paid_at: Type.String({ format: 'date-time' }),
   method: literals('mobile_money', 'card', 'wallet', 'outside'),
   country: nullable({ ...Country, description: 'Of the operator' }),
@@ -41,9 +43,12 @@ export const HostedReceipt = nullable(
 export type HostedReceiptView = NonNullable<Static<typeof HostedReceipt>>
 type ReceiptPart = Static<typeof Part>
 
-/** `20260131-7F3A9C21`: to be read aloud to the merchant, who finds what was paid by it. */
+/**
+ * `20260131-7F3A9C21B04E`: to be read aloud to the merchant, who finds what was paid by it. An id may begin
+ * with the time, which many share: only its end is its own.
+ */
 export function receiptNumber(id: string, paidAt: string): string {
-  return `${paidAt.slice(0, 10).replaceAll('-', '')}-${id.slice(0, 8).toUpperCase()}`
+  return `${paidAt.slice(0, 10).replaceAll('-', '')}-${id.slice(-12).toUpperCase()}`
 }
 
 export function lastDigits({ msisdn, ...method }: Extract<RailMethod, { type: 'mobile_money' }>): string {
@@ -65,7 +70,8 @@ export function paidByIntent(intent: CreatedIntent | undefined): readonly Receip
     method.type === 'mobile_money'
       ? { country: method.country, operator: method.operator, phone: lastDigits(method) }
       : { country: null, operator: null, phone: null }
-  return [{ amount, paid_at: payment.succeededAt, method: method.type as 'mobile_money' | 'card', ...phone }]
+  const paid = { amount, refunded_amount: refundedMinor(payment), paid_at: payment.succeededAt }
+  return [{ ...paid, method: method.type as 'mobile_money' | 'card', ...phone }]
 }
 
 type Paid = InvoiceEvents['InvoicePaid']
@@ -91,6 +97,6 @@ function paidHere(event: StoredEvent): readonly ReceiptPart[] {
   const { data, metadata } = recordedEvent(invoice, event)
   const { amount, by } = data as Paid
   if (by.type === 'payment_intent' || amount === 0) return []
-  const nowhere = { country: null, operator: null, phone: null }
+  const nowhere = { refunded_amount: 0, country: null, operator: null, phone: null }
   return [{ amount, paid_at: metadata.at, method: by.type, ...nowhere }]
 }

@@ -1,6 +1,6 @@
 import { publicId } from '../../../../packages/contract/identity.ts'
 import { admitPayment } from '../../../../packages/contract/payments/eligibility.ts'
-import { minorAmount } from '../../../../packages/contract/locale/money-text.ts'
+import { minorAmount, spelledAmount } from '../../../../packages/contract/locale/money-text.ts'
 import { PayersMerchant } from '../../../../packages/contract/payments/payers-merchant.ts'
 import { requireRail } from '../../../../packages/contract/payments/rails.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
@@ -12,7 +12,6 @@ import {
   Currency,
   literals,
   maybe,
-  nullable,
   record,
   Type,
   unixSeconds,
@@ -26,17 +25,17 @@ import { brandedMerchant } from '../organizations/brands.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import {
   chosenMethod,
-  HostedMethods,
-  HostedTry,
   methodsFor,
+  type PaymentForm,
+  paymentOfPage,
   paymentStatusOf,
   tried,
-  type PaymentForm,
 } from './hosted-payment.ts'
-import { permitted, type Asking } from './hosted-portal.ts'
+import { permitted, type RequestPart } from './hosted-portal.ts'
 import { intentOf } from '../billing/invoice-payments.ts'
-import { HostedReceipt, paidByIntent, receiptOf } from './hosted-receipts.ts'
+import { paidByIntent, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
+import { PollAfter, pollAfterMs } from './polling.ts'
 import { ifUnderWay, orWhatIsUnderWay } from './under-way.ts'
 import { confirmTopup, requestTopup } from '../billing/portal-wallet.ts'
 import { customerNow } from '../billing/portal.ts'
@@ -51,17 +50,12 @@ export const HostedTopup = record({
   amount: AmountMinor,
   currency: Currency,
   country: Country,
-  payment_methods: HostedMethods,
-  payment: HostedTry,
-  receipt: HostedReceipt,
-  return_url: nullable(
-    Type.String({ description: 'Where the page leads back to, where `back` of its address says so' }),
-  ),
+  ...paymentOfPage,
 })
 
 export type HostedTopupView = Static<typeof HostedTopup>
 
-type Seeing = Asking & { readonly query?: { readonly back?: unknown } }
+type Seeing = RequestPart & { readonly query?: { readonly back?: unknown } }
 
 export async function hostedTopup(request: Seeing): Promise<HostedTopupView> {
   const { dependencies, owner } = request
@@ -88,12 +82,14 @@ export async function hostedTopup(request: Seeing): Promise<HostedTopupView> {
   }
 }
 
-function pageOfTopup({ dependencies, params }: Asking, id: string): string {
+function pageOfTopup({ dependencies, params }: RequestPart, id: string): string {
   return `${dependencies.baseUrl}/portal/${params['token']!}/topups/${publicId('wt', id)}`
 }
 
 /** Of this portal's customer. */
-async function ownTopup(request: Asking): Promise<{ readonly id: string; readonly state: ExistingTopup }> {
+async function ownTopup(
+  request: RequestPart,
+): Promise<{ readonly id: string; readonly state: ExistingTopup }> {
   const portal = await permitted(request, 'wallet')
   const id = request.params['id']!
   const state = (await currentState(request, walletTopups, id)) as WalletTopup | undefined
@@ -102,7 +98,7 @@ async function ownTopup(request: Asking): Promise<{ readonly id: string; readonl
   return { id, state }
 }
 
-async function countryOf({ dependencies, owner }: Asking): Promise<string> {
+async function countryOf({ dependencies, owner }: RequestPart): Promise<string> {
   return (await brandedMerchant(dependencies, owner as MerchantOwner)).country
 }
 
@@ -110,18 +106,13 @@ export const TopupStanding = record({
   ...base('topup_standing', 'wt'),
   status: HostedTopup.properties.status,
   payment_status: HostedTopup.properties.payment_status,
-  poll_after_ms: Type.Integer({
-    minimum: 0,
-    description: 'Ask again after so long; 0: nothing more follows',
-  }),
+  poll_after_ms: PollAfter,
 })
 
-const polledEveryMs = 1_500
-
-export async function topupStanding(request: Asking): Promise<Static<typeof TopupStanding>> {
+export async function topupStanding(request: RequestPart): Promise<Static<typeof TopupStanding>> {
   const { id, livemode, created, status, payment_status } = await hostedTopup(request)
   const isUnderWay = payment_status === 'processing' || (payment_status === 'paid' && status === 'pending')
-  const poll_after_ms = isUnderWay ? polledEveryMs : 0
+  const poll_after_ms = pollAfterMs(isUnderWay)
   return { id, object: 'topup_standing', livemode, created, status, payment_status, poll_after_ms }
 }
 
@@ -141,7 +132,11 @@ export async function topUpFromPage(request: Request<Static<typeof TopupForm>>):
     return refuseField('checkout_amount_must_be_known', '/Amount', `"${body.Amount ?? ''}" is no amount`)
   admitPayment({ country, currency, amountMinor: amount }, pointers)
   if (methodsFor({ country, currency }, amount).length === 0)
-    refuseField('payment_must_be_eligible', '/Amount', `Nobody can pay ${amount} ${currency} in ${country}`)
+    refuseField(
+      'payment_must_be_eligible',
+      '/Amount',
+      `Nobody can pay ${spelledAmount(amount)} ${currency} in ${country}`,
+    )
   requireRail(dependencies.rail, { livemode: state.livemode, country })
   await requestTopup(request, { customer: state.customer, amount, currency, country })
   return hostedTopup({ owner, dependencies, params: { ...request.params, id } })

@@ -1,19 +1,19 @@
-import { refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
-import { record, Type, type Static } from '../../../../packages/contract/vocabulary.ts'
+import { record, type Static } from '../../../../packages/contract/vocabulary.ts'
 import { isPayable } from '../../../../packages/domain/invoices/state.ts'
 import { invoices } from '../../../../projections/invoices.ts'
 import { requireAmong } from '../../kinds/parents.ts'
-import { hostedPortal, permitted, type Asking, type HostedPortalView } from './hosted-portal.ts'
+import { hostedPortal, permitted, type RequestPart, type HostedPortalView } from './hosted-portal.ts'
+import { AtMost } from './hosted-payment.ts'
 import { invoiceOf } from '../billing/invoices.ts'
 import { invoicesOf } from '../billing/portal.ts'
 import { payByWallet } from '../billing/wallets.ts'
 
 export const WalletForm = record({
-  AtMost: Type.String({ maxLength: 15, description: 'What the button says, in minor units' }),
+  AtMost,
 })
 
-type Pressing = Asking & Pick<Request<Static<typeof WalletForm>>, 'caller' | 'send' | 'id' | 'body'>
+type Pressing = RequestPart & Pick<Request<Static<typeof WalletForm>>, 'caller' | 'send' | 'id' | 'body'>
 
 /**
  * From the page: as far as the wallet goes, and never more than the button says, whatever has come into the
@@ -21,9 +21,7 @@ type Pressing = Asking & Pick<Request<Static<typeof WalletForm>>, 'caller' | 'se
  */
 export async function payByWalletFromPage(request: Pressing): Promise<HostedPortalView> {
   const id = request.params['id']!
-  const amount = /^[1-9]\d*$/.test(request.body.AtMost) ? Number(request.body.AtMost) : undefined
-  if (amount === undefined)
-    return refuseField('checkout_amount_must_be_known', '/AtMost', `"${request.body.AtMost}" is no amount`)
+  const amount = Number(request.body.AtMost)
   const { state } = await permitted(request, 'wallet')
   await permitted(request, 'invoices')
   await requireAmong(request, { from: invoices, id, columns: invoicesOf(state.customer) })

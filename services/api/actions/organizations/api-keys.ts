@@ -8,9 +8,10 @@ import type { Static } from '../../../../packages/contract/vocabulary.ts'
 import {
   apiKey,
   apiKeyId,
+  statusOf,
   type ApiKey,
   type ApiKeyCommands,
-  type KnownApiKey,
+  type ExistingApiKey,
 } from '../../../../packages/domain/api-keys/api-key.ts'
 import {
   viewNewApiKey,
@@ -20,14 +21,16 @@ import {
 } from '../../../../packages/domain/api-keys/resource.ts'
 import { scopes } from '../../../../packages/domain/index.ts'
 import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
-import { actingFor } from '../../../../packages/kernel/envelope.ts'
+import { userSessions } from '../../../../packages/domain/sessions/user-sessions.ts'
+import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../../packages/kernel/execution/options.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
+import type { MerchantOwner } from '../../../../packages/kernel/owner.ts'
 import { missingStep } from '../auth/onboarding.ts'
 import { signedIn } from '../auth/user-accounts.ts'
 import { stepUps } from '../../http/credentials/step-up.ts'
 
-type Asking<Body = unknown> = Pick<Request<Body>, 'dependencies' | 'caller' | 'id'>
+type RequestPart<Body = unknown> = Pick<Request<Body>, 'dependencies' | 'caller' | 'id'>
 
 /** The key belongs to the environment that the body names, whatever the header says. */
 export async function issueApiKey(request: Request<Static<typeof ApiKeyRequest>>) {
@@ -48,10 +51,35 @@ export async function issueApiKey(request: Request<Static<typeof ApiKeyRequest>>
   const { executor } = dependencies
   const issued = await executor.send(apiKey, id, { type: 'IssueApiKey', data }, envelope)
   request.showed(issued.position)
+  await requireOngoing(request, { id, envelope })
   return viewNewApiKey({ id, state: issued.state, key: secret.key, now: dependencies.clock() })!
 }
 
-async function requireLive(request: Asking, challengeId: string | null | undefined): Promise<void> {
+interface JustIssued {
+  readonly id: string
+  readonly envelope: Envelope<MerchantOwner>
+  /** What the caller is told where the session is over. */
+  readonly detail?: string
+}
+
+/** Whoever has ended the session meanwhile could not know of this key. A repeat may find it revoked. */
+async function requireOngoing(request: RequestPart, { id, envelope, detail }: JustIssued): Promise<void> {
+  const { executor } = request.dependencies
+  const { user, session } = signedIn(request)
+  const [sessions, key] = await Promise.all([
+    executor.current(userSessions, user),
+    executor.current(apiKey, id),
+  ])
+  const now = request.dependencies.clock()
+  const isActive = key.state.status !== 'none' && statusOf(key.state, now) === 'active'
+  if (sessions.state.active.some((one) => one.id === session))
+    return isActive ? undefined : refuse('api_key_must_be_active')
+  const revoke = { type: 'RevokeApiKey', data: { reason: 'its session had ended' } } as const
+  if (isActive) await executor.send(apiKey, id, revoke, envelope)
+  refuse('credential_must_not_be_expired', { ...(detail !== undefined && { detail }) })
+}
+
+async function requireLive(request: RequestPart, challengeId: string | null | undefined): Promise<void> {
   const { dependencies, caller } = request
   const known = await readState(dependencies.store, merchant, caller.merchant)
   if (known.status === 'none' || !known.isLive) {
@@ -65,7 +93,7 @@ async function requireLive(request: Asking, challengeId: string | null | undefin
 
 /** What moves real money takes more than a session. */
 async function requireProof(
-  { dependencies, caller, id: by }: Asking,
+  { dependencies, caller, id: by }: RequestPart,
   challengeId: string | null | undefined,
 ): Promise<void> {
   const id =
@@ -90,24 +118,35 @@ export async function prepareRoll(
 
 /** What the policy does a moment later, so that the new key can be used at once. */
 export async function issueSuccessor(
-  request: Pick<Request, 'send'>,
+  request: RequestPart & Pick<Request, 'send' | 'envelope'>,
   { state }: Outcome<ApiKey>,
 ): Promise<void> {
   const successor = successorOf(state)
-  await request.send(apiKey, apiKeyId(successor.hash), { type: 'IssueApiKey', data: successor })
+  const id = apiKeyId(successor.hash)
+  await request.send(apiKey, id, { type: 'IssueApiKey', data: successor })
+  const { merchant: works, livemode } = state as ExistingApiKey
+  await requireOngoing(request, {
+    id,
+    envelope: actingFor({ merchant: works, livemode }, request.envelope),
+    detail: rolledTooLate,
+  })
 }
 
+/** The old key may be over by then, and nobody has seen the new one. */
+const rolledTooLate =
+  'The session ended while the key was replaced, so the new one is revoked: sign in and create a key'
+
 /** The new key, and the secret that follows from the request. */
-export async function showSuccessor(request: Asking, _id: string, state: ApiKey): Promise<Issued> {
+export async function showSuccessor(request: RequestPart, _id: string, state: ApiKey): Promise<Issued> {
   const { dependencies } = request
   const { hash } = successorOf(state)
   const id = apiKeyId(hash)
   const issued = await readState(dependencies.store, apiKey, id)
-  const { key } = await secretFor(request, (state as KnownApiKey).livemode)
+  const { key } = await secretFor(request, (state as ExistingApiKey).livemode)
   return { id, state: issued, key, now: dependencies.clock() }
 }
 
-function successorOf(state: ApiKey): NonNullable<KnownApiKey['successor']> {
+function successorOf(state: ApiKey): NonNullable<ExistingApiKey['successor']> {
   const successor = state.status === 'none' ? null : state.successor
   if (!successor) throw new Error('the key was not rolled')
   return successor
@@ -127,7 +166,7 @@ interface NewSecret {
  * It follows from the request and a key of ours: a repeat whose first answer was lost shows the same one, and
  * none is stored.
  */
-async function secretFor({ dependencies, caller, id }: Asking, livemode: boolean): Promise<NewSecret> {
+async function secretFor({ dependencies, caller, id }: RequestPart, livemode: boolean): Promise<NewSecret> {
   const halves = [0, 1].map((half) => secretHalf(dependencies, [caller.merchant, livemode, id, half]))
   const key = `ik_${livemode ? 'live' : 'test'}_${(await Promise.all(halves)).join('')}`
   return { key, stored: { hash: createHash('sha256').update(key).digest('hex'), last4: key.slice(-4) } }

@@ -14,14 +14,14 @@ interface Branded {
   readonly country: string
 }
 
-type Asking = Pick<Dependencies, 'store' | 'images' | 'baseUrl'>
+type BrandSources = Pick<Dependencies, 'store' | 'images' | 'baseUrl'>
 
 /** How pages for payers look like their merchant. */
-export async function brandOf(dependencies: Asking, owner: MerchantOwner): Promise<Brand> {
+export async function brandOf(dependencies: BrandSources, owner: MerchantOwner): Promise<Brand> {
   return (await brandedMerchant(dependencies, owner)).brand
 }
 
-export async function brandedMerchant(dependencies: Asking, owner: MerchantOwner): Promise<Branded> {
+export async function brandedMerchant(dependencies: BrandSources, owner: MerchantOwner): Promise<Branded> {
   const { store } = dependencies
   const [state, look] = await Promise.all([
     readState(store, merchant, owner.merchant),

@@ -4,7 +4,7 @@ import type { Static } from '../../../../packages/contract/vocabulary.ts'
 import {
   invitation,
   statusOf,
-  type KnownInvitation,
+  type ExistingInvitation,
 } from '../../../../packages/domain/invitations/invitation.ts'
 import type { Acceptance } from '../../../../packages/domain/invitations/resource.ts'
 import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
@@ -16,9 +16,9 @@ import { claiming } from '../../../composition/claiming.ts'
 import { startSession } from '../auth/auth-sessions.ts'
 import { issueTo } from '../auth/challenges.ts'
 import { membershipIn } from './memberships.ts'
-import { askingOf } from '../auth/sign-in-guards.ts'
+import { queueKeysOf } from '../auth/sign-in-guards.ts'
 import { requireStrong } from '../auth/sign-up.ts'
-import { knownUser, userOf, type FoundUser } from '../auth/user-accounts.ts'
+import { knownUser, userOf, wantedAddress, type FoundUser } from '../auth/user-accounts.ts'
 import { openedLink } from '../auth/users.ts'
 
 type Accepting = Request<Static<typeof Acceptance>>
@@ -57,7 +57,7 @@ async function openInvitation(
   { store, clock }: Dependencies,
   id: string,
   link: string,
-): Promise<KnownInvitation> {
+): Promise<ExistingInvitation> {
   const state = await readState(store, invitation, id)
   if (state.status === 'none' || state.link !== link || state.status === 'accepted')
     return refuse('token_must_be_valid')
@@ -65,7 +65,7 @@ async function openInvitation(
 }
 
 /** Somebody who is new here, whose address needs no other proof. */
-async function register(request: Accepting, invited: KnownInvitation): Promise<string> {
+async function register(request: Accepting, invited: ExistingInvitation): Promise<string> {
   const { dependencies, body, id } = request
   const name = body.name ?? invited.name ?? refuseField('request_must_be_valid', '/name', 'name is required')
   const password = await newPassword(request, [invited.email, name])
@@ -79,7 +79,7 @@ async function register(request: Accepting, invited: KnownInvitation): Promise<s
     founded: null,
   }
   const envelope = ofUser(request, id)
-  const wanted = [{ kind: 'email', value: invited.email, refusal: 'email_must_be_free' } as const]
+  const wanted = [wantedAddress(invited.email)]
   await claiming(
     { dependencies, envelope },
     { category: users.category, id },
@@ -115,7 +115,7 @@ async function newPassword(request: Accepting, known: readonly [email: string, n
   const { dependencies, body } = request
   const password = body.password ?? refuseField('request_must_be_valid', '/password', 'password is required')
   await requireStrong(dependencies, '/password', { password, known })
-  return dependencies.passwords.hash(password, askingOf(request, known[0]))
+  return dependencies.passwords.hash(password, queueKeysOf(request, known[0]))
 }
 
 function ofUser({ envelope }: Accepting, user: string): Envelope<{ readonly user: string }> {

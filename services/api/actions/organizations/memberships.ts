@@ -54,7 +54,20 @@ export async function membershipIn(
   id: string | null,
 ): Promise<Membership | undefined> {
   if (id === null) return undefined
-  const { state } = await executor.current(merchant, id)
+  return membershipOf(user, id, (await executor.current(merchant, id)).state)
+}
+
+/** What this process last saw of it, which may be over by now. */
+export function lastMembershipIn(
+  { executor }: Pick<Dependencies, 'executor'>,
+  user: string,
+  id: string | null,
+): Membership | undefined {
+  const state = id === null ? undefined : executor.lastSeen(merchant, id)
+  return state && membershipOf(user, id!, state)
+}
+
+function membershipOf(user: string, id: string, state: Merchant): Membership | undefined {
   const role = state.status === 'none' ? undefined : state.members[user]
   return state.status === 'none' || role === undefined ? undefined : { merchant: id, state, role }
 }

@@ -5,7 +5,7 @@ import {
   invitation,
   invitationName,
   statusOf,
-  type KnownInvitation,
+  type ExistingInvitation,
 } from '../../../../packages/domain/invitations/invitation.ts'
 import {
   viewInvitation,
@@ -72,7 +72,7 @@ function viewMember(id: string, at: string) {
   return { id, object: 'member', livemode: false, created, status: 'active', joined_at: at } as const
 }
 
-function viewInvited(id: string, { email, name, role, sentAt }: KnownInvitation): Member {
+function viewInvited(id: string, { email, name, role, sentAt }: ExistingInvitation): Member {
   const invited = { status: 'invited', joined_at: null, user_id: null } as const
   return { ...viewMember(id, sentAt), ...invited, email, name, role }
 }
@@ -84,7 +84,7 @@ async function ownMerchant({ dependencies, caller }: Request<unknown>): Promise<
 
 interface Open {
   readonly id: string
-  readonly state: KnownInvitation
+  readonly state: ExistingInvitation
 }
 
 async function openInvitations({ dependencies, caller }: Request<unknown>): Promise<readonly Open[]> {

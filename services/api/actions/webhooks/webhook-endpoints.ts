@@ -21,7 +21,7 @@ import { hiddenFrom, requireSight } from './event-sight.ts'
 import { takeSlot } from './webhook-slots.ts'
 
 type Commands = WebhookEndpointCommands
-type Asking = Pick<Request, 'dependencies' | 'caller'>
+type RequestPart = Pick<Request, 'dependencies' | 'caller'>
 
 /** Inferred: the old secret keeps signing for a day after a rotation. */
 const overlapSeconds = 86_400
@@ -69,12 +69,12 @@ export async function prepareRotation({
 }
 
 /** Whether an older secret still signs depends on when somebody looks. */
-export function now({ dependencies }: Asking): Date {
+export function now({ dependencies }: RequestPart): Date {
   return dependencies.clock()
 }
 
 /** Read back, because a first try with the same key may have stored another secret. */
-export function secretAndNow(request: Asking, id: string, state: WebhookEndpoint): SecretAndNow {
+export function secretAndNow(request: RequestPart, id: string, state: WebhookEndpoint): SecretAndNow {
   if (state.status === 'none') throw new Error(`endpoint ${id} was registered and is not there`)
   const secret = request.dependencies.vault.open(state.secret.sealed, secretContext(id))
   return { secret, now: now(request) }

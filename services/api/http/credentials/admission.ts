@@ -2,6 +2,7 @@ import type { Request as HttpRequestIn, Response as HttpResponse } from 'express
 import type { Caller } from '../../../../packages/contract/access/callers.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { AnyRoute } from '../../../../packages/contract/routes.ts'
+import type { Passwords } from '../../../../packages/kernel/ports/credentials.ts'
 import { requirePermission, requireScope } from './authenticate.ts'
 import type { ClientAddress } from '../client-address.ts'
 import { callerOf, type Authenticator } from './credentials.ts'
@@ -9,6 +10,7 @@ import { bodyOf, checkAddress, isRead } from '../input/input.ts'
 import type { RateLimits } from '../rate-limit.ts'
 
 export interface Admitting {
+  readonly dependencies: { readonly passwords: Pick<Passwords, 'shareProcessors'> }
   readonly authenticators: readonly Authenticator[]
   readonly addressOf: ClientAddress
   readonly rateLimits: RateLimits
@@ -17,7 +19,7 @@ export interface Admitting {
   readonly bodyArrivalMs: number
 }
 
-interface Asking {
+interface IncomingRequest {
   readonly route: AnyRoute
   readonly request: HttpRequestIn
 }
@@ -28,7 +30,7 @@ const promptMs = 10
 /** Who asks, and that they may, before the body is read. */
 export async function admit(
   api: Admitting,
-  { route, request }: Asking,
+  { route, request }: IncomingRequest,
   response: HttpResponse,
 ): Promise<Caller> {
   const address = api.addressOf(request)
@@ -37,12 +39,14 @@ export async function admit(
     await api.rateLimits.count(isNobody ? { address } : found, response)
     if (isNobody && route.isCostly) await api.rateLimits.count({ costly: address }, response)
   })
+  // Whoever has shown who they are comes before those who are about to.
+  if (caller.credential !== 'nobody') api.dependencies.passwords.shareProcessors()
   checkAddress(request.url)
   return caller
 }
 
 /** The body, and who asks then: whoever holds it back may have been locked out meanwhile. */
-export async function received(api: Admitting, admitted: Caller, { route, request }: Asking) {
+export async function received(api: Admitting, admitted: Caller, { route, request }: IncomingRequest) {
   const askedAt = performance.now()
   const body = await bodyOf(api, route, request)
   const isLate = performance.now() - askedAt > promptMs
@@ -52,7 +56,7 @@ export async function received(api: Admitting, admitted: Caller, { route, reques
 /** Who asks, and that they may, as of this moment. */
 async function permitted(
   api: Admitting,
-  { route, request }: Asking,
+  { route, request }: IncomingRequest,
   count?: (caller: Caller) => Promise<void>,
 ): Promise<Caller> {
   const { authorization, 'ikw-environment': environment } = request.headers as Headers

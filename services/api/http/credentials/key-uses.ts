@@ -1,12 +1,12 @@
 import type { Dependencies } from '../../../../packages/contract/routes.ts'
-import { apiKey, apiKeyId, type KnownApiKey } from '../../../../packages/domain/api-keys/api-key.ts'
+import { apiKey, apiKeyId, type ExistingApiKey } from '../../../../packages/domain/api-keys/api-key.ts'
 
 const everyMsDefault = 60_000
 /** A process that cannot write asks no more often than this. */
 const askedAgainMs = 600_000
 const pendingMax = 20_000
 
-type Used = Pick<KnownApiKey, 'hash' | 'merchant' | 'livemode'>
+type Used = Pick<ExistingApiKey, 'hash' | 'merchant' | 'livemode'>
 
 /**
  * Notes that keys are used: about once a day each, all together once a minute, so that no request waits for

@@ -11,7 +11,7 @@ interface Proof {
   readonly challengeId: string | null | undefined
 }
 
-type Asking = Pick<Request, 'dependencies' | 'caller' | 'id'>
+type RequestPart = Pick<Request, 'dependencies' | 'caller' | 'id'>
 
 /** A sign-in proves as much as a challenge, for as long. */
 const freshMs = 10 * 60_000
@@ -22,7 +22,7 @@ const howTo = 'challengeId is required: ask for one with POST /api/v1/auth/mfa/c
  * a moment ago or shows a mailed code, so that a stolen access token makes no way in of its own.
  */
 export async function requireProof(
-  { dependencies, caller, id: by }: Asking,
+  { dependencies, caller, id: by }: RequestPart,
   { totp, passkeys }: Pick<ActiveUser, 'totp' | 'passkeys'>,
   { purpose, challengeId }: Proof,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function requireProof(
 }
 
 /** Whether the session began a moment ago. Renewing it proves nothing. */
-async function isFresh({ dependencies, caller }: Omit<Asking, 'id'>): Promise<boolean> {
+async function isFresh({ dependencies, caller }: Omit<RequestPart, 'id'>): Promise<boolean> {
   if (caller.credential !== 'user') return false
   const { executor, clock } = dependencies
   const { active } = (await executor.current(userSessions, caller.user)).state

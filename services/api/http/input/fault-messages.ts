@@ -17,7 +17,7 @@ const sayings: Readonly<Record<string, Say>> = {
     return `must be one of ${words.join(', ')}${typeof data === 'string' ? suggestion(data, words) : ''}`
   },
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
-  format: ({ format }) => formatMessages[String(format)] ?? 'is not in the form that is expected',
+  format: ({ format }, { parentSchema }) => expectationOf(parentSchema, formatMessages[String(format)]),
   pattern: (_, { parentSchema }) => expectationOf(parentSchema),
   minimum: ({ limit }, { data }) => `must be at least ${limit}, not ${shown(data)}`,
   maximum: ({ limit }, { data }) => `must be at most ${limit}, not ${shown(data)}`,
@@ -48,9 +48,9 @@ function namesOf(schema: object | undefined): readonly string[] {
   return Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
 }
 
-function expectationOf(schema: object | undefined): string {
+function expectationOf(schema?: object, otherwise = 'is not in the form that is expected'): string {
   const { 'x-expected': expected } = (schema ?? {}) as { 'x-expected'?: string }
-  return expected === undefined ? 'is not in the form that is expected' : `must be ${expected}`
+  return expected === undefined ? otherwise : `must be ${expected}`
 }
 
 const typeNames: Readonly<Record<string, string>> = {

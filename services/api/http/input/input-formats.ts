@@ -1,6 +1,7 @@
 import { countryOf } from '../../../../packages/contract/locale/countries.ts'
+import { currencyExponent } from '../../../../packages/contract/locale/currencies.ts'
 import { isRepeated } from '../../../../packages/contract/lists/query.ts'
-import type { TSchema } from '../../../../packages/contract/vocabulary.ts'
+import { Currency, type TSchema } from '../../../../packages/contract/vocabulary.ts'
 
 const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -30,21 +31,24 @@ export const inputFormats: Readonly<Record<string, (text: string) => boolean>> =
   date: isDate,
   uri: isUrl,
   country: (code) => countryOf(code) !== undefined,
+  currency: (code) => currencyExponent(code) !== undefined,
 }
 
-/** What is wrong with a text that does not have its format. */
+/** What is wrong with a text without its format, where the schema does not say what is expected. */
 export const formatMessages: Readonly<Record<string, string>> = {
   'date-time': 'must be a time as in RFC 3339, such as 2026-02-01T09:30:00Z',
   date: 'must be a day, such as 2026-02-01',
   uri: 'must be an absolute URL',
-  country: 'must be a country of ISO 3166-1, such as SN',
 }
 
-/** The same schema, with each time converted to UTC before it is checked. */
-export function withInstants<Schema extends TSchema>(schema: Schema): Schema {
+/** The same schema, with each time converted to UTC before it is checked, and currencies that exist. */
+export function forInput<Schema extends TSchema>(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
-    const isInstant = (value as { format?: unknown } | null)?.format === 'date-time'
-    return isInstant ? { ...(value as object), 'x-normalize': 'instant' } : value
+    const { pattern, ...rest } = (value ?? {}) as { format?: unknown; pattern?: unknown }
+    if (rest.format === 'date-time') return { ...(value as object), 'x-normalize': 'instant' }
+    // A code that exists has the right form, too: one wrong code is one fault.
+    if (rest.format === 'country') return rest
+    return pattern === Currency.pattern ? { ...rest, format: 'currency' } : value
   }) as Schema
 }
 

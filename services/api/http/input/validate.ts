@@ -10,7 +10,7 @@ import { anyIdentity } from '../../../../packages/contract/identity.ts'
 import { refuse, type Fault } from '../../../../packages/contract/refusals.ts'
 import type { TSchema } from '../../../../packages/contract/vocabulary.ts'
 import { faultMessage } from './fault-messages.ts'
-import { inputFormats, instantOf, typedQuery, withInstants } from './input-formats.ts'
+import { forInput, inputFormats, instantOf, typedQuery } from './input-formats.ts'
 
 type Normalise = (text: string, schema: { readonly enum?: readonly (string | null)[] }) => string
 
@@ -83,7 +83,7 @@ const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 function validator(schema: TSchema): ValidateFunction {
   let validate = compiled.get(schema)
-  if (!validate) compiled.set(schema, (validate = ajv.compile(withInstants(schema))))
+  if (!validate) compiled.set(schema, (validate = ajv.compile(forInput(schema))))
   return validate
 }
 
