@@ -1,5 +1,5 @@
 import t from 'tap'
-import { identity } from '../../packages/contract/identity.ts'
+import { identity, publicId } from '../../packages/contract/identity.ts'
 import type { RailState } from '../../packages/kernel/ports/rails.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
 import { byPhone } from '../support/commerce/checkout.ts'
@@ -46,17 +46,35 @@ const linkOf = async ({ id }: Link) => (await service.get(`/api/v1/payment_links
 const available = async () =>
   (await service.get<{ available: { amount: number }[] }>('/api/v1/balance')).body.available[0]!.amount
 
-t.test('what the operator takes back is told, and a link for one payment is open again', async (t) => {
-  const before = await available()
-  const link = await linkForOne()
-  const session = await follow(link)
+const paymentOf = async (session: string) =>
+  publicId('pay', identity(String((await sessionOf(session))['payment_intent']), 'pi')!)
+
+/** Pays the link's session; its operation, once the money is in the book. */
+async function paidIn(session: string, link: Link): Promise<string> {
   const operation = await pay(session)
   await provider.say(operation, succeeded)
   await eventually(
     () => linkOf(link),
     ({ status }) => status === 'completed',
   )
-  await eventually(available, (now) => now === before + 4_900)
+  const source = await paymentOf(session)
+  await eventually(
+    () => service.get<{ data: { net: number }[] }>(`/api/v1/balance-transactions?source=${source}`),
+    ({ body }) => body.data.some(({ net }) => net === 4_900),
+  )
+  return operation
+}
+
+/** Its session and operation, once the money is in the book. */
+async function paid(link: Link) {
+  const session = await follow(link)
+  return { session, operation: await paidIn(session, link) }
+}
+
+t.test('what the operator takes back is told, and a link for one payment is open again', async (t) => {
+  const before = await available()
+  const link = await linkForOne()
+  const { session, operation } = await paid(link)
   await provider.say(operation, returned)
   t.match(
     await eventually(
@@ -81,12 +99,33 @@ t.test('what the operator takes back is told, and a link for one payment is open
   t.match(page.body, /The payment was taken back/)
   const other = await follow(link)
   t.not(other, session)
-  await provider.say(await pay(other), succeeded)
-  await eventually(
-    () => linkOf(link),
-    ({ status, uses }) => status === 'completed' && uses === 1,
-  )
+  await paidIn(other, link)
+  t.match(await linkOf(link), { status: 'completed', uses: 1 })
 })
+
+t.test(
+  'a link that its merchant has closed takes nobody when the operator takes the money back',
+  async (t) => {
+    const close = ({ id }: Link) => service.post(`/api/v1/payment_links/${id}/deactivate`, {})
+    const [whilePaying, oncePaid] = [await linkForOne(), await linkForOne()]
+    const session = await follow(whilePaying)
+    t.match((await close(whilePaying)).body, { status: 'inactive' })
+    const operation = await paidIn(session, whilePaying)
+    const other = await paid(oncePaid)
+    t.match((await close(oncePaid)).body, { status: 'completed' }, 'what was paid stays paid')
+    for (const each of [operation, other.operation]) await provider.say(each, returned)
+    for (const link of [whilePaying, oncePaid]) {
+      const { status } = await eventually(
+        () => linkOf(link),
+        ({ uses }) => uses === 0,
+        20_000,
+      )
+      t.equal(status, 'inactive')
+      const refused = await service.get(`/pay/${link.slug}`, { key: '' })
+      t.match(refused, { status: 410, body: { detail: 'The payment link was deactivated' } })
+    }
+  },
+)
 
 t.test('what an operator says too late is given back, and pays neither session nor link', async (t) => {
   const link = await linkForOne()
@@ -115,16 +154,8 @@ t.test('what an operator says too late is given back, and pays neither session n
 })
 
 t.test('a link that is open again expires at its time', async (t) => {
-  const before = await available()
   const link = await linkForOne(new Date(Date.now() + 3_600_000).toISOString())
-  const session = await follow(link)
-  const operation = await pay(session)
-  await provider.say(operation, succeeded)
-  await eventually(
-    () => linkOf(link),
-    ({ status }) => status === 'completed',
-  )
-  await eventually(available, (now) => now === before + 4_900)
+  const { operation } = await paid(link)
   await provider.say(operation, returned)
   await eventually(
     () => linkOf(link),
