@@ -12,6 +12,7 @@ import {
   newStream,
 } from '../support/event-store/event-store-samples.ts'
 import { eventually } from '../support/eventually.ts'
+import { cutOffLive } from '../support/eventstoredb-peer/failures.ts'
 import type { Log } from '../support/eventstoredb-peer/log.ts'
 import { EventStoreDbPeer } from '../support/eventstoredb-peer/peer.ts'
 import { appendUntilKnown } from '../support/event-store/eventstoredb.ts'
@@ -88,6 +89,25 @@ for (const [what, happen] of Object.entries(meanwhile)) {
     t.equal(peer.log.records.length, written)
   })
 }
+
+// The connection stays, so nothing is in doubt: a subscription may be served by another node than its reads.
+t.test('a subscription that another server carries, which has less, is noticed', async (t) => {
+  const { peer, store, lost } = await open(t)
+  const stream = newStream(newCategory())
+  const follower = new Follower(store, { after: 0, batchSize: 100 })
+  await store.append(stream, noStream, newEvents(10))
+  await follower.received(10)
+  const subscriptions = peer.subscribedAfter.length
+  peer.failSubscriptions(cutOffLive.code, cutOffLive.details)
+  await peer.until(({ subscribedAfter }) => subscribedAfter.length > subscriptions)
+  peer.log.goBackTo(peer.log.stream(stream)![4]!.position)
+  await eventually(
+    async () => lost.length,
+    (count) => count > 0,
+  )
+  t.match(lost[0], wentBack)
+  await follower.close()
+})
 
 const done: Readonly<Record<string, (log: Log, stream: string) => void>> = {
   'nothing was done': () => undefined,
