@@ -224,8 +224,12 @@ const zoned = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|
 const written = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?$/
 const spoken = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[T ,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/
 
+/** PostgreSQL knows no year 0, and no operator's line is older. */
+const earliest = '1900'
+
 function pastTimeOf(text: string, options: StatementOptions): string {
   const time = timeOf(text, options)
+  if (time < earliest) throw new StatementError([`"${text}" is before ${earliest}`])
   if (time < options.future) return time
   throw new StatementError([`"${text}" is in the future`])
 }
@@ -233,15 +237,18 @@ function pastTimeOf(text: string, options: StatementOptions): string {
 /** ISO 8601, or day/month/year as it is written where we are; without a zone it is the operator's. */
 function timeOf(text: string, { instantOf }: StatementOptions): string {
   const [, day, clock, zone] = zoned.exec(text) ?? []
-  if (zone !== undefined) return checked(text, new Date(`${day}T${clock}${zone}`))
+  if (zone !== undefined && isDay(`${day}T${clock}`)) return checked(text, new Date(`${day}T${clock}${zone}`))
   const [, year, month, date, at = '12:00'] = written.exec(text) ?? reordered(spoken.exec(text)) ?? []
   if (year === undefined) throw new StatementError([`"${text}" is no time`])
   const local = `${year}-${month}-${date}T${at.padStart(5, '0')}`
-  // A day that is none (30 February) is found by being written back.
-  const shown = new Date(`${local}Z`)
-  if (Number.isNaN(shown.getTime()) || shown.getUTCDate() !== Number(date))
-    throw new StatementError([`"${text}" is no time`])
+  if (!isDay(local)) throw new StatementError([`"${text}" is no time`])
   return checked(text, new Date(instantOf(local)))
+}
+
+/** A day that is none (30 February) is found by being written back. */
+function isDay(local: string): boolean {
+  const shown = new Date(`${local}Z`)
+  return !Number.isNaN(shown.getTime()) && shown.toISOString().slice(0, 10) === local.slice(0, 10)
 }
 
 function reordered(found: RegExpExecArray | null): readonly string[] | undefined {
