@@ -77,7 +77,8 @@ export async function writeBackup(backup: Backup): Promise<Manifest> {
 }
 
 function compress(lines: AsyncIterable<string>, file: string): Promise<void> {
-  const written = createWriteStream(file, { mode, flush: true })
+  // What another backup is writing here at the same time is neither mixed with this one nor replaced.
+  const written = createWriteStream(file, { flags: 'wx', mode, flush: true })
   return pipeline(Readable.from(lines), createGzip({ level: gzipLevel }), written)
 }
 

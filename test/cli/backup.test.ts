@@ -85,6 +85,14 @@ t.test('a backup is not written over another, nor restored over something else',
   await merchant.settled()
   t.match(await ikw(merchant.settings(places), 'backup', directory), { code: 0, stdout: /master\.key/ })
   t.match(await ikw(merchant.settings(places), 'backup', directory), { code: 2, stderr: /is not empty/ })
+  const shared = join(directory, '..', 'shared')
+  const atOnce = [1, 2, 3].map(() => ikw(merchant.settings(places), 'backup', shared))
+  const refused = (await Promise.all(atOnce)).filter(({ code }) => code !== 0)
+  t.match(
+    refused,
+    [1, 2].map(() => ({ code: 2, stderr: /is not empty/ })),
+    'one of three at once gets it',
+  )
   t.match(await ikw(merchant.settings(places), 'restore', directory), { code: 2, stderr: /has run/ })
   const elsewhere = merchant.settings(elsewherePlaces)
   t.match(await ikw(elsewhere, 'restore', join(directory, '..')), { code: 2, stderr: /no whole backup/ })

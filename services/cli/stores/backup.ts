@@ -33,8 +33,8 @@ const beside =
   'Keep master.key and credentials.json of the data directory too, at another place: they are not in it.'
 
 async function backup(directory: string, options: Printing): Promise<void> {
-  if (!isFree(directory))
-    throw new CommandFailedError(`${directory} is not empty: a backup gets a directory of its own.`)
+  const taken = `${directory} is not empty: a backup gets a directory of its own.`
+  if (!isFree(directory)) throw new CommandFailedError(taken)
   const bar = progress('backing up')
   const manifest = await withRuntime(
     async ({ dependencies: { clock }, asStored: store, postgres: { pool } }) => {
@@ -43,7 +43,13 @@ async function backup(directory: string, options: Printing): Promise<void> {
       await noteUpkeep(pool, { task: 'backup', position: written.position, at: now })
       return written
     },
-  ).finally(() => bar.end())
+  )
+    .catch((error: unknown) => {
+      // Another one has begun there since.
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new CommandFailedError(taken)
+      throw error
+    })
+    .finally(() => bar.end())
   print(manifest, options, () => `${digestText(manifest)}\n\nIt is in ${directory}. ${beside}`)
 }
 
