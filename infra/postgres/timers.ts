@@ -118,8 +118,8 @@ export class PostgresTimers implements Timers {
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
   /** Unknown at first: the clock may have been set back before this process began. */
   #lastLookAt = Number.POSITIVE_INFINITY
-  /** Those of the last look. */
-  #sharesText = ''
+  /** Which were wanted at the last look. */
+  #wantedText = ''
   #isBuilt = false
 
   /** Without shares: all timers. */
@@ -134,11 +134,13 @@ export class PostgresTimers implements Timers {
     if (!this.#isBuilt) return []
     if (now.getTime() < this.#lastLookAt) await this.#bringBack(now)
     this.#lastLookAt = now.getTime()
-    const some = { limit, kinds: wanted.kinds ?? null, shares: this.#wantedShares() }
+    const { kinds = null, except = [], ahead = [] } = wanted
+    const shares = this.#wantedShares(except)
+    const some = { limit, kinds: kinds && kinds.filter((kind) => !except.includes(kind)), shares }
     const found = await Promise.all([
       this.#postponed(now, some),
       this.#fresh(now, some),
-      this.#ahead(wanted.ahead ?? [], some),
+      this.#ahead(ahead, { ...some, kinds }),
     ])
     const byId = new Map(found.flat().map((timer) => [timer.id, timer]))
     return [...byId.values()].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1)).map(timerOf)
@@ -153,13 +155,16 @@ export class PostgresTimers implements Timers {
     return rows[0]!.isBuilt
   }
 
-  /** Null: all. Behind the last look of another process, this one must look at all of its share. */
-  #wantedShares(): Shares {
+  /**
+   * Null: all. Behind the last look of another process, this one must look at all of its share; so it must
+   * for kinds that were left out.
+   */
+  #wantedShares(except: readonly string[]): Shares {
     const held = this.#shares?.held ?? []
     const isAll = !this.#shares || held.length === timerShares
-    const sharesText = isAll ? 'all' : held.join()
-    if (sharesText !== this.#sharesText) this.#lookedAtAllAt = Number.NEGATIVE_INFINITY
-    this.#sharesText = sharesText
+    const wantedText = [isAll ? 'all' : held.join(), ...except].join(' ')
+    if (wantedText !== this.#wantedText) this.#lookedAtAllAt = Number.NEGATIVE_INFINITY
+    this.#wantedText = wantedText
     return isAll ? null : held
   }
 

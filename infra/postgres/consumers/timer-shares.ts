@@ -52,17 +52,17 @@ export class TimerShares {
   }
 
   /**
-   * Takes what is free, gives back what is more than this process's part; at most once a second. Nothing may
-   * be under way meanwhile: what is given back another process runs at once.
+   * Takes what is free, gives back what is more than this process's part; at most once a second. Nothing is
+   * given back while something is under way, because another process would run it at once.
    */
-  async balance(): Promise<void> {
+  async balance({ mayGiveBack = true } = {}): Promise<void> {
     if (this.#session?.over.aborted) await this.#lose()
     if (this.#isClosed || performance.now() - this.#balancedAt < lookEveryMs) return
     this.#balancedAt = performance.now()
     try {
       const session = (this.#session ??= await this.#open())
       const part = Math.ceil(timerShares / (await runnersOf(session.client)))
-      await this.#giveBack(session, part)
+      if (mayGiveBack) await this.#giveBack(session, part)
       await this.#take(session, part)
     } catch {
       // Whatever went wrong, this connection is useless: the next one is tried at the next look.

@@ -102,6 +102,8 @@ interface Due {
 export interface WantedTimers {
   /** Others are ignored: a newer version knows what to do with them. Left out: all. */
   readonly kinds?: readonly string[]
+  /** Of these kinds only those of owners whose clocks are ahead, which run in order. */
+  readonly except?: readonly string[]
   readonly ahead?: readonly MovedClock[]
 }
 

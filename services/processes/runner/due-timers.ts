@@ -8,6 +8,7 @@ import type { DueTimer, Timers } from '../../../packages/kernel/ports/reads.ts'
 import { isPassing } from '../../composition/observing/failures.ts'
 import type { FailingTimers } from './failing-timers.ts'
 import { forEach } from './for-each.ts'
+import { laneKey, type HangingLanes } from './hanging-lanes.ts'
 import type { Process, Tools } from './process.ts'
 import type { TimerPace } from './timer-pace.ts'
 
@@ -20,6 +21,8 @@ const timersModel = 'timers'
  */
 const settleMs = 5_000
 const passingFailureMs = 2_000
+/** What is left behind still at work, and whatever waits for it, is looked at again so much later. */
+const heldUpMs = 15_000
 /** A timer whose work throws is for people to look at; it keeps being retried meanwhile. */
 const failureMs = 10 * 60_000
 
@@ -35,6 +38,8 @@ export interface TimerRunnerOptions {
   readonly pace?: Pick<TimerPace, 'keep'>
   /** Notes passing failures, which may not pass. */
   readonly failing?: Pick<FailingTimers, 'failed' | 'worked'>
+  /** Left out: a look ends with the last of its timers. */
+  readonly hanging?: HangingLanes
 }
 
 /** A greater delay is logged: nobody ran them, or more timers are due than can be run. */
@@ -42,17 +47,18 @@ const lateMsShown = 5_000
 
 /** Runs the due timers of this process's shares until the signal aborts. */
 export async function runTimers(
-  options: Omit<TimerRunnerOptions, 'assertHeld'>,
+  options: Omit<TimerRunnerOptions, 'assertHeld'> & Required<Pick<TimerRunnerOptions, 'hanging'>>,
   shares: Pick<TimerShares, 'balance' | 'held' | 'assertHeld'>,
   signal: AbortSignal,
 ): Promise<void> {
   const assertHeld = () => shares.assertHeld()
+  const { hanging } = options
   const { executor } = options.tools.dependencies
   while (!signal.aborted) {
     let isFull = false
     try {
       await options.tools.dependencies.movedClocks.follow()
-      await shares.balance()
+      await shares.balance({ mayGiveBack: hanging.isEmpty })
       const look = shares.held.length > 0 ? await runDue({ ...options, assertHeld }) : undefined
       isFull = look?.isFull === true
       if (look && look.ran >= perLook) await options.pace?.keep(executor.position, signal)
@@ -62,10 +68,11 @@ export async function runTimers(
     }
     if (!isFull) await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
   }
+  await hanging.settled()
 }
 
 interface Look {
-  /** How many timers have run. */
+  /** How many timers were handed out; those of lanes that hang have not run. */
   readonly ran: number
   /** More may be due at once. */
   readonly isFull: boolean
@@ -73,22 +80,76 @@ interface Look {
 
 /** Runs the timers that are due. */
 export async function runDue(options: TimerRunnerOptions): Promise<Look> {
-  const { timers, giveWay } = options
-  const { due, isMoved } = await find(options)
-  const noted: Promise<void>[] = []
-  await forEach([...lanesOf(due, isMoved)], atOnce, async (lane) => {
-    for (const timer of lane) {
-      await giveWay?.()
-      const timing = isMoved(timer) ? inTimeOf(timer, options) : options
-      const until = await run(timing, timer)
-      // The next one need not wait for it, so that many attempts are written at a time.
-      const note = timers.postpone(timer, until)
-      note.catch(() => undefined)
-      noted.push(note)
+  const found = await find(options)
+  const { due, isMoved } = found
+  const looking: Looking = { options, isMoved, noted: [], ran: 0, ranMoved: false }
+  const lanes = [...lanesOf(found)]
+  await forEach(lanes, atOnce, (lane) => runLane(lane, looking)).finally(() =>
+    Promise.allSettled(looking.noted),
+  )
+  await Promise.all(looking.noted)
+  return { ran: due.length, isFull: (due.length >= perLook && looking.ran > 0) || looking.ranMoved }
+}
+
+interface Looking extends Pick<Found, 'isMoved'> {
+  readonly options: TimerRunnerOptions
+  readonly noted: Promise<void>[]
+  ran: number
+  ranMoved: boolean
+}
+
+/** One after the other. Where one hangs, those behind it wait for a later look. */
+async function runLane(lane: Found['due'], looking: Looking): Promise<void> {
+  const { options, isMoved } = looking
+  const { timers, giveWay, hanging } = options
+  const note = (timer: DueTimer<Owner>, until: Date): Promise<void> => {
+    // The next one need not wait for it, so that many attempts are written at a time.
+    const noted = timers.postpone(timer, until)
+    noted.catch(() => undefined)
+    looking.noted.push(noted)
+    return noted
+  }
+  for (const timer of lane) {
+    await giveWay?.()
+    const timing = isMoved(timer) ? inTimeOf(timer, options) : options
+    const heldUp = () => new Date(timing.tools.dependencies.clock().getTime() + heldUpMs)
+    if (hanging?.has(timer)) continue
+    if (hanging?.holdsUp(laneKey(timer, isMoved(timer)))) {
+      void note(timer, heldUp())
+      continue
     }
-  }).finally(() => Promise.allSettled(noted))
-  await Promise.all(noted)
-  return { ran: due.length, isFull: due.length >= perLook || due.some(isMoved) }
+    if (hanging?.kindsFull.includes(timer.kind) && !isMoved(timer)) return
+    looking.ran++
+    looking.ranMoved ||= isMoved(timer)
+    const work = run(timing, timer)
+    if (await hanging?.isOverdue(work)) {
+      hanging!.leave(timer, whenOver(timing, timer, { work, noted: note(timer, heldUp()) }))
+      return
+    }
+    void note(timer, await work)
+  }
+}
+
+interface LeftWork {
+  readonly work: Promise<Date>
+  /** One statement cannot postpone a timer twice. */
+  readonly noted: Promise<void>
+}
+
+async function whenOver(
+  { timers, log }: TimerRunnerOptions,
+  timer: DueTimer<Owner>,
+  { work, noted }: LeftWork,
+): Promise<void> {
+  try {
+    const until = await work
+    await noted.catch(() => undefined)
+    await timers.postpone(timer, until)
+  } catch (error) {
+    // Whoever has the share now continues with it.
+    if (!(error instanceof LeadershipLostError))
+      log.warn({ timer: timer.id, error }, 'the timer is run again')
+  }
 }
 
 interface Found {
@@ -101,17 +162,18 @@ interface Found {
  * Of a merchant whose clock was moved, only the earliest ones, and only when the read model knows what all
  * before them have started: that may come before what is next now.
  */
-async function find({ timers, processes, tools }: TimerRunnerOptions): Promise<Found> {
+async function find({ timers, processes, tools, hanging }: TimerRunnerOptions): Promise<Found> {
   const { clock, movedClocks, reads, store } = tools.dependencies
   const kinds = processes.flatMap((process) => Object.keys(process.timers ?? {}))
   const ahead = movedClocks.ahead()
   const moved = new Set(ahead.map(({ merchant }) => merchant))
   const isMoved = (timer: DueTimer<Owner>) =>
     'merchant' in timer && !timer.livemode && moved.has(timer.merchant)
-  const due = await timers.due(clock(), perLook, { kinds, ahead })
+  const wanted = { kinds, except: hanging?.kindsFull ?? [], ahead }
+  const due = await timers.due(clock(), perLook, wanted)
   if (!due.some(isMoved)) return { due, isMoved }
   const isKnown = await reads.reached(await store.head(), lookEveryMs, timersModel)
-  const current = isKnown ? await timers.due(clock(), perLook, { kinds, ahead }) : due
+  const current = isKnown ? await timers.due(clock(), perLook, wanted) : due
   const earliest = new Map<string, string>()
   const isNext = (timer: DueTimer<Owner>) => {
     if (!isMoved(timer)) return true
@@ -122,13 +184,10 @@ async function find({ timers, processes, tools }: TimerRunnerOptions): Promise<F
   return { due: current.filter(isNext), isMoved }
 }
 
-/**
- * Timers of one subject run one after the other, in due order. So do all of a merchant whose clock was moved.
- */
-function lanesOf(due: Found['due'], isMoved: Found['isMoved']): Iterable<Found['due']> {
+function lanesOf({ due, isMoved }: Found): Iterable<Found['due']> {
   const lanes = new Map<string, DueTimer<Owner>[]>()
   for (const timer of due) {
-    const key = isMoved(timer) ? ownerText(timer) : timer.subject.split('.', 1)[0]!
+    const key = laneKey(timer, isMoved(timer))
     const lane = lanes.get(key)
     if (lane) lane.push(timer)
     else lanes.set(key, [timer])

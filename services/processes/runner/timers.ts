@@ -7,6 +7,7 @@ import type { Dependencies } from '../../../packages/contract/routes.ts'
 import type { Subscription } from '../../../packages/kernel/ports.ts'
 import { runTimers } from './due-timers.ts'
 import { FailingTimers } from './failing-timers.ts'
+import { HangingLanes } from './hanging-lanes.ts'
 import { toolsOf } from './main.ts'
 import type { Process } from './process.ts'
 import { TimerPace } from './timer-pace.ts'
@@ -36,7 +37,8 @@ export function startTimers(given: TimersOptions): RunningTimers {
   const pace = new TimerPace({ checkpoints: new Checkpoints(pool), reads: dependencies.reads })
   const { log } = dependencies
   const failing = new FailingTimers(log)
-  const options = { processes, timers, tools, log, pace, failing, ...(giveWay && { giveWay }) }
+  const hanging = new HangingLanes()
+  const options = { processes, timers, tools, log, pace, failing, hanging, ...(giveWay && { giveWay }) }
   const running = runTimers(options, shares, stop.signal)
   const close = async () => {
     stop.abort()

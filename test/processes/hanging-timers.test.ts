@@ -1,0 +1,146 @@
+import type pg from 'pg'
+import t, { type Test } from 'tap'
+import { v7 } from 'uuid'
+import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
+import { PostgresTimers } from '../../infra/postgres/timers.ts'
+import type { Owner } from '../../packages/kernel/owner.ts'
+import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { timers as timersModel } from '../../projections/timers.ts'
+import { runDue, runTimers, type TimerRunnerOptions } from '../../services/processes/runner/due-timers.ts'
+import { HangingLanes } from '../../services/processes/runner/hanging-lanes.ts'
+import { eventually } from '../support/eventually.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+const noon = Date.parse('2026-03-01T12:00:00Z')
+const at = (seconds: number) => new Date(noon + seconds * 1_000)
+const merchant = v7()
+const patienceMs = 20
+
+/** A runner of timers of two kinds, of which `ask` waits until the operator answers. */
+async function openRunner(t: Test) {
+  const { pool } = await testDatabase(t)
+  await publishMissing(pool, [timersModel], '')
+  let now = at(10)
+  const answers: (() => void)[] = []
+  const run: string[] = []
+  const ask = async ({ id }: DueTimer<Owner>) => {
+    run.push(id)
+    await new Promise<void>((resolve) => answers.push(resolve))
+    return undefined
+  }
+  const renew = async ({ id }: DueTimer<Owner>) => {
+    run.push(id)
+    await pool.query('delete from read.timers where id = $1', [id])
+    return undefined
+  }
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  // The runner asks nothing else of its tools.
+  const tools = {
+    dependencies: {
+      clock: () => now,
+      movedClocks: { ahead: () => [], follow: async () => undefined },
+      executor: {},
+    },
+  } as unknown as TimerRunnerOptions['tools']
+  const timers = new PostgresTimers(pool)
+  const hanging = new HangingLanes(patienceMs)
+  const processes = [{ timers: { ask, renew } }]
+  const assertHeld = () => undefined
+  const options = { processes, timers, tools, log, hanging }
+  const answer = async () => {
+    for (const resolve of answers.splice(0)) resolve()
+    await hanging.settled()
+  }
+  t.teardown(answer)
+  const setTime = (seconds: number) => void (now = at(seconds))
+  const lookAt = (seconds: number) => {
+    setTime(seconds)
+    return runDue({ ...options, assertHeld })
+  }
+  return { pool, run, lookAt, answer, hanging, options, assertHeld, setTime }
+}
+
+/** As the projector writes them, due at noon. */
+async function set(pool: pg.Pool, kind: string, subjects: readonly string[]): Promise<void> {
+  const text = `
+    insert into read.timers (id, kind, subject, merchant, livemode, due_at)
+    select $1 || ':' || subject, $1, subject, $2, false, $3 from unnest($4::text[]) as subject`
+  await pool.query(text, [kind, merchant, at(0), subjects])
+}
+
+const attemptsOf = async (pool: pg.Pool, id: string) =>
+  (await pool.query('select attempts, again_at from timer_attempts where id = $1', [id])).rows
+
+t.test('a timer that an operator leaves without an answer holds up its own subject alone', async (t) => {
+  const { pool, run, lookAt, answer } = await openRunner(t)
+  await set(pool, 'ask', ['silent'])
+  await set(pool, 'renew', ['silent', 'other'])
+  await lookAt(10)
+  t.strictSame(run.toSorted(), ['ask:silent', 'renew:other'])
+  await set(pool, 'renew', ['later'])
+  await lookAt(11)
+  t.strictSame(run.toSorted(), ['ask:silent', 'renew:later', 'renew:other'])
+  await lookAt(600)
+  t.strictSame(run.length, 3, 'nor is it begun again before it has ended')
+  await answer()
+  t.match(await attemptsOf(pool, 'ask:silent'), [{ attempts: 2, again_at: at(605).toISOString() }])
+  await lookAt(1_000)
+  await answer()
+  await lookAt(1_001)
+  t.strictSame(run.slice(3), ['ask:silent', 'renew:silent'], 'then all of its own come')
+})
+
+t.test(
+  'an operator that answers nobody is asked no more than it can leave waiting, and others go on',
+  async (t) => {
+    const { pool, run, lookAt, answer, hanging } = await openRunner(t)
+    const silent = Array.from({ length: 2_500 }, (_, n) => `silent ${n}`)
+    await set(pool, 'ask', silent)
+    await set(pool, 'renew', ['other'])
+    const asked = () => run.filter((id) => id.startsWith('ask')).length
+    await lookAt(10)
+    const first = asked()
+    t.ok(first < 200, `${first} of ${silent.length} were asked`)
+    t.strictSame(hanging.kindsFull, ['ask'])
+    await lookAt(11)
+    t.ok(run.includes('renew:other'))
+    t.equal(asked(), first)
+    await answer()
+    t.strictSame(hanging.kindsFull, [])
+    for (let seconds = 12; asked() < silent.length; seconds += 0.01) {
+      await lookAt(seconds)
+      await answer()
+    }
+    t.equal(new Set(run).size, silent.length + 1, 'all of them come')
+  },
+)
+
+t.test('shares are not given back, nor does a runner end, while one of its timers hangs', async (t) => {
+  const { pool, run, answer, hanging, options, assertHeld, setTime } = await openRunner(t)
+  await set(pool, 'ask', ['silent'])
+  let mayGiveBack: boolean | undefined
+  const balance = async (asked: { readonly mayGiveBack?: boolean } = {}) =>
+    void (mayGiveBack = asked.mayGiveBack)
+  const stop = new AbortController()
+  let isOver = false
+  const running = runTimers(options, { balance, held: [0], assertHeld }, stop.signal)
+  const ended = running.then(() => void (isOver = true))
+  const asked = async () => mayGiveBack
+  await eventually(asked, (may) => may === false)
+  await answer()
+  await eventually(asked, (may) => may === true)
+  setTime(100)
+  await eventually(
+    async () => hanging.isEmpty,
+    (isEmpty) => !isEmpty,
+  )
+  stop.abort()
+  t.equal(await Promise.race([ended.then(() => true), lookedAgain(pool)]), false)
+  t.notOk(isOver)
+  await answer()
+  await ended
+  t.strictSame(run, ['ask:silent', 'ask:silent'])
+})
+
+const lookedAgain = async (pool: pg.Pool) =>
+  (await pool.query<{ is: boolean }>('select false as is')).rows[0]!.is
