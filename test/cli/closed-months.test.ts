@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
 import pg from 'pg'
@@ -127,6 +129,16 @@ t.test('a closed month has the same bytes every time, and they are those that we
     digests(first),
     closed.books.flatMap(({ files }) => files.map(({ sha256 }) => sha256)),
   )
+})
+
+t.test('exports at once into one directory leave its files whole, and nothing else', async (t) => {
+  const directory = temporaryDirectory(t)
+  const [one] = await exported(settings, directory)
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  writeFileSync(`${one!.file}.${hostname()}.${pid}.partial`, 'what a killed one left')
+  const runs = await Promise.all([1, 2, 3, 4].map(() => exported(settings, directory)))
+  for (const files of runs) t.ok(files.every(({ isAsClosed }) => isAsClosed))
+  t.equal(readdirSync(dirname(one!.file)).length, first.length)
 })
 
 t.test('the files say the same as the books', async (t) => {

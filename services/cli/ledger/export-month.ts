@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, mkdirSync, renameSync } from 'node:fs'
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -24,6 +24,7 @@ import { CommandFailedError, exitCodes } from '../terminal/failure.ts'
 import { eachMonth, ofMonth, tellFailed, zone, type MonthOptions as Months } from './months.ts'
 import { counted, print, type Printing } from '../terminal/output.ts'
 import { upToDate, whileProjecting } from '../projecting.ts'
+import { writeWhole } from '../whole-file.ts'
 
 interface Exported {
   readonly file: string
@@ -165,14 +166,12 @@ async function writeBook(
   return exported
 }
 
-/** Under another name first, so that nobody takes a part of it for the whole. */
-async function writeFile(path: string, { content }: WrittenFile) {
-  const partial = `${path}.partial`
-  await pipeline(Readable.from(content), createWriteStream(partial, { mode: 0o600 }))
-  // Of what stands there, whatever was meant to be written.
-  const digest = await digestOf(createReadStream(partial, 'utf8'))
-  renameSync(partial, path)
-  return digest
+function writeFile(path: string, { content }: WrittenFile) {
+  return writeWhole(path, async (partial) => {
+    await pipeline(Readable.from(content), createWriteStream(partial, { mode: 0o600 }))
+    // Of what stands there, whatever was meant to be written.
+    return digestOf(createReadStream(partial, 'utf8'))
+  })
 }
 
 function report(written: readonly Exported[], options: Printing): void {

@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
@@ -11,6 +11,7 @@ import { CommandFailedError } from '../terminal/failure.ts'
 import { addMonthExports } from './export-month.ts'
 import { withRuntime } from '../dependencies.ts'
 import { upToDate, whileProjecting } from '../projecting.ts'
+import { writeWhole } from '../whole-file.ts'
 
 const formats = ['csv', 'json'] as const
 
@@ -47,10 +48,9 @@ async function exportJournal({ format, output, ...period }: JournalOptions): Pro
     let count = 0
     await inReadTransaction(runtime.postgres.pool, async (moment) => {
       const rows = Readable.from(counted(moment, period, () => count++))
-      // Under another name first, so that nobody takes a part of it for the whole.
-      const partial = output && `${output}.partial`
-      await pipeline(rows, format === 'csv' ? toCsv() : toJsonArray(), destination(partial))
-      if (partial) renameSync(partial, output)
+      const write = (file?: string) =>
+        pipeline(rows, format === 'csv' ? toCsv() : toJsonArray(), destination(file))
+      await (output ? writeWhole(output, write) : write())
     })
     process.stderr.write(
       `${count} postings, complete up to position ${through}${output ? `, in ${output}` : ''}\n`,
