@@ -15,6 +15,14 @@ export interface Cause {
   readonly position: number
 }
 
+/** A session in which a user sends a command, which may be over by now. */
+export interface SenderSession {
+  readonly user: string
+  readonly id: string
+  /** RFC 3339. */
+  readonly startedAt: string
+}
+
 /** What a decision may know besides its own history: the owner and the time. The clock is read outside. */
 export type Context<O extends Owner = MerchantOwner> = O & {
   /** The aggregate's id: the stream's name without its category. */
@@ -26,6 +34,8 @@ export type Context<O extends Owner = MerchantOwner> = O & {
    * The log had reached at least this position when the sender looked at other streams; left out: unknown.
    */
   readonly asOf?: number
+  /** Of the user who sends the command; absent for keys, policies and people without one. */
+  readonly inSession?: SenderSession
 }
 
 /** An event's owner and time: stored once, in the metadata, never in the payload. */

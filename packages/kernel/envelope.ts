@@ -1,4 +1,4 @@
-import type { Cause, Context } from './decider.ts'
+import type { Cause, Context, SenderSession } from './decider.ts'
 import { ownerOf, type Owner } from './owner.ts'
 import type { EventMetadata } from './ports.ts'
 
@@ -16,6 +16,8 @@ interface Sending {
   readonly cause?: Cause & { readonly event: string }
   /** See `Context`. */
   readonly asOf?: number
+  /** See `Context`; it is not stored. */
+  readonly inSession?: SenderSession
   /**
    * The stream is probably empty, because its id is new or derived from an idempotency key, and few keys are
    * repeated. So it is not read first; a wrong guess costs a second try.
@@ -33,21 +35,28 @@ interface Sending {
 
 /** The same sender in the name of another owner, for streams that the service keeps about what is theirs. */
 export function actingFor<O extends Owner>(owner: O, envelope: Envelope): Envelope<O> {
-  const { actor, correlation, request, traceparent } = envelope
+  const { actor, correlation, request, traceparent, inSession } = envelope
   // Only its own fields are left of the owner, which a generic type cannot say.
   return Object.assign(ownerOf(owner as Owner) as O, {
     actor,
     correlation,
     ...(request && { request }),
     ...(traceparent && { traceparent }),
+    ...(inSession && { inSession }),
   })
 }
 
 /** What a decision may know about the sender. */
 export function contextOf(id: string, envelope: Envelope, now: Date): Context<Owner> {
-  const { cause, asOf } = envelope
+  const { cause, asOf, inSession } = envelope
   const known = cause && { cause: { policy: cause.policy, position: cause.position } }
-  return Object.assign(ownerOf(envelope), { id, now, ...known, ...(asOf !== undefined && { asOf }) })
+  return Object.assign(ownerOf(envelope), {
+    id,
+    now,
+    ...known,
+    ...(asOf !== undefined && { asOf }),
+    ...(inSession && { inSession }),
+  })
 }
 
 interface Stamp {

@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { ChallengePurpose } from '../../packages/domain/challenges/challenge.ts'
-import { user as users } from '../../packages/domain/users/user.ts'
+import { user as users, type UserCommands } from '../../packages/domain/users/user.ts'
+import type { Message } from '../../packages/kernel/decider.ts'
 import { holdOwnAppends } from '../support/event-store/held-appends.ts'
+import { eventually } from '../support/eventually.ts'
 import { startServiceWithGoogle } from '../support/identities/google.ts'
 import { lawOver } from '../support/law.ts'
 import { mailedToken, mailTo } from '../support/identities/mails.ts'
@@ -118,6 +120,41 @@ t.test('no passkey is added by whoever has begun to before the user undoes what 
   now += minute
   const again = await signIn(service, person)
   t.match(await service.get(`${auth}/mfa`, { key: again.token }), { body: { passkeys: 0 } })
+})
+
+/** What ends all sessions of a user but `spared`, or all. */
+const ends = {
+  UndoFactors: () => ({ since: new Date(now).toISOString() }),
+  ChangePassword: (spared: string) => ({ password: '$argon2id$…', session: spared }),
+} as const
+
+t.test('no session sets anything up between what ends it and its end', async (t) => {
+  await lawOver(t, ['UndoFactors', 'ChangePassword'] as const, async (type) => {
+    const { id, token: _, ...person } = await newUser(service)
+    const [thief, other] = [await signIn(service, person), await signIn(service, person)]
+    const proven = async (by: SignedIn, purpose: ChallengePurpose) => ({
+      challengeId: await proof(service, by, { purpose }),
+    })
+    const byThief = [await proven(thief, 'enable_totp'), await proven(thief, 'passkey_registration')] as const
+    const byOther = await proven(other, 'change_email')
+    const { store, executor } = service.service.runtime.dependencies
+    const held = holdOwnAppends(store, 'SessionsEnded')
+    const end = { type, data: ends[type](other.session) } as Message<UserCommands>
+    await executor.send(users, id, end, { actor: 'test', correlation: 'test', user: id })
+    await held.begun
+    t.match(await enrol('mfa/totp/setup', thief, byThief[0]), { status: 401 }, `after ${type}`)
+    await withPasskey(service, thief, byThief[1])
+    const factors = await service.get(`${auth}/mfa`, { key: thief.token })
+    t.match(factors, { status: 200, body: { passkeys: 0 } }, 'although its session is not over yet')
+    const newEmail = `new-${person.email}`
+    const { status } = await enrol('email-change/request', other, { ...byOther, newEmail })
+    t.equal(status < 300, type === 'ChangePassword', 'who changes the password goes on')
+    held.release()
+    await eventually(
+      () => service.get(`${auth}/mfa`, { key: thief.token }),
+      ({ status }) => status === 401,
+    )
+  })
 })
 
 t.test('whoever undoes a factor keeps the address that a thief was about to change', async (t) => {

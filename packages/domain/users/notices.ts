@@ -3,6 +3,7 @@ import { literals, record, Timestamp, Type } from '../../contract/vocabulary.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
 import { withMailAt } from '../../kernel/time/mail-pace.ts'
 import { cancellationOf, type ContactEvents, type Contacts } from './contacts.ts'
+import { endingSessions, type EndedSessions } from './ended-sessions.ts'
 import type { FactorEvents, Factors } from './factors.ts'
 import { disconnectionOf, type Google, type GoogleEvents } from './google.ts'
 import type { Changes, Decisions } from './parts.ts'
@@ -111,7 +112,7 @@ type Removals = Pick<
 >
 
 export const noticeChanges: Changes<
-  Notices & Pick<Factors, 'setup'> & Pick<Contacts, 'leftAt'>,
+  Notices & EndedSessions & Pick<Factors, 'setup'> & Pick<Contacts, 'leftAt'>,
   NoticeEvents
 > = {
   UserNoticeMailed: ({ notices, noticesMailedAt }, { notices: told }, { at }) => ({
@@ -120,7 +121,8 @@ export const noticeChanges: Changes<
   }),
   UserFactorsUndone(state, { since }, { at }) {
     const until = mailboxLeftAt(state, since)
-    if (until !== undefined) return { undoneAt: until }
-    return { undoneAt: at, setup: state.setup && { ...state.setup, from: null } }
+    const ended = endingSessions(at, null)
+    if (until !== undefined) return { ...ended, undoneAt: until }
+    return { ...ended, undoneAt: at, setup: state.setup && { ...state.setup, from: null } }
   },
 }

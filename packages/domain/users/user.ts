@@ -4,6 +4,7 @@ import type { UserOwner } from '../../kernel/owner.ts'
 import { cancellationOf, contactChanges, decideContacts, noChanges } from './contacts.ts'
 import type { ContactCommands, ContactEvents, Contacts } from './contacts.ts'
 import { userEvents, type UserEvents } from './events.ts'
+import { endingSessions, noEndedSessions, requireOngoing, type EndedSessions } from './ended-sessions.ts'
 import { decideFactors, factorChanges, noFactors } from './factors.ts'
 import type { FactorCommands, FactorEvents, Factors } from './factors.ts'
 import { decideGoogle, googleChanges, noGoogle } from './google.ts'
@@ -25,7 +26,8 @@ import { provenFirst, takenOver } from './taking-over.ts'
 
 type Registered = Pick<UserEvents['UserRegistered'], 'password' | 'merchant'>
 
-export interface ActiveUser extends Registered, Factors, Contacts, Passkeys, Google, Phones, Notices, Links {
+export interface ActiveUser
+  extends Registered, Factors, Contacts, Passkeys, Google, Phones, Notices, Links, EndedSessions {
   readonly status: 'active'
   readonly guide: Guide
   readonly createdAt: string
@@ -75,9 +77,9 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
-  snapshot: { version: 8, isSealed: true, every: () => 200 },
+  snapshot: { version: 9, isSealed: true, every: () => 200 },
 
-  decide: {
+  decide: fromOngoing({
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
       if (status !== 'none') return []
       refuseAbandoned(registered.held, { abandoned })
@@ -171,7 +173,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     ...ofExisting<PasskeyCommands, PasskeyEvents>(decidePasskeys),
     ...ofExisting<GoogleCommands, GoogleEvents>(decideGoogle),
     ...ofExisting<NoticeCommands, UserEvents>(decideNotices),
-  },
+  }),
 
   evolve: noticing({
     UserRegistered: (state, { founded, ...registered }, { at }) => ({
@@ -185,6 +187,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
       ...noGoogle,
       ...noPhoneChange,
       ...noNotices,
+      ...noEndedSessions,
       passwordChanges: 0,
       guide: noGuide,
       abandoned: state.abandoned,
@@ -198,12 +201,18 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     }),
     UserPasswordResetRequested: (state, link) => withNewLink(begun(state), 'reset_password', link),
     // Who can change the password needs no link that was mailed for it before.
-    UserPasswordChanged: (state, { password }) => ({
+    UserPasswordChanged: (state, { password, session }, { at }) => ({
       ...withLink(withAnotherPassword(state), 'reset_password', undefined),
+      ...endingSessions(at, session),
       password,
     }),
-    UserPasswordRemoved: (state) => ({ ...withAnotherPassword(state), password: null, isNameDoubtful: true }),
-    UserTakenOver: (state) => withAnotherPassword(state),
+    UserPasswordRemoved: (state, _, { at }) => ({
+      ...withAnotherPassword(state),
+      ...endingSessions(at, null),
+      password: null,
+      isNameDoubtful: true,
+    }),
+    UserTakenOver: (state, _, { at }) => ({ ...withAnotherPassword(state), ...endingSessions(at, null) }),
     UserLinkMailed: (state, { purpose }) =>
       withLink(begun(state), purpose, { ...begun(state).links[purpose]!, isMailed: true }),
     UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
@@ -237,6 +246,18 @@ function begun(state: User): ActiveUser {
 function withAnotherPassword(state: User): ActiveUser {
   const user = begun(state)
   return { ...user, passwordChanges: user.passwordChanges + 1 }
+}
+
+/** Nobody decides from a session that is over. */
+function fromOngoing(
+  decisions: Decisions<User, UserCommands, UserEvents>,
+): Decisions<User, UserCommands, UserEvents> {
+  return eachStep(decisions, (decide: Decisions<User, Payloads, UserEvents>[string]) => {
+    return (command: object, state: User, context: Context<UserOwner>) => {
+      if (state.status === 'active') requireOngoing(state, context)
+      return decide(command, state, context)
+    }
+  })
 }
 
 /** A part decides only for users who exist. */

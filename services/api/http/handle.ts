@@ -120,6 +120,9 @@ function envelopeOf(
     request,
     asOf,
     ...(traceparent && { traceparent }),
+    ...(caller.credential === 'user' && {
+      inSession: { user: caller.user, id: caller.session, startedAt: caller.startedAt },
+    }),
     ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
   })
 }

@@ -113,7 +113,7 @@ export class SignedInUsers implements Authenticator {
 
   async #actingFor(
     user: string,
-    { id: session, merchant: works }: Session,
+    { id: session, merchant: works, startedAt }: Session,
     livemode: boolean,
   ): Promise<Caller> {
     const known = works === null ? undefined : await this.#states.of(merchant, works)
@@ -127,6 +127,7 @@ export class SignedInUsers implements Authenticator {
       actor: `user:${user}`,
       user,
       session,
+      startedAt,
       organization: isKnown ? known.organization : null,
       role,
       scopes: role === null ? scopesOfNonMembers : scopesOfRole(role),

@@ -1,0 +1,28 @@
+import { refuse } from '../../contract/refusals.ts'
+import type { Context } from '../../kernel/decider.ts'
+import type { UserOwner } from '../../kernel/owner.ts'
+
+/**
+ * What a policy does to the sessions a moment later the user knows at once: in between, whoever is thrown out
+ * must not begin and finish what the user would have to undo again.
+ */
+export interface EndedSessions {
+  /** All that had begun by then, RFC 3339, but for one. An earlier exception is over with the rest. */
+  readonly sessionsEnded: { readonly at: string; readonly except: string | null } | null
+}
+
+export const noEndedSessions: EndedSessions = { sessionsEnded: null }
+
+export function endingSessions(at: string, except: string | null): EndedSessions {
+  return { sessionsEnded: { at, except } }
+}
+
+/** Refuses what comes from a session of this user that is over. */
+export function requireOngoing(
+  { sessionsEnded: ended }: EndedSessions,
+  { id: user, inSession: session }: Pick<Context<UserOwner>, 'id' | 'inSession'>,
+): void {
+  const isOver =
+    ended !== null && session?.user === user && session.id !== ended.except && session.startedAt <= ended.at
+  if (isOver) refuse('credential_must_not_be_expired')
+}
