@@ -2,6 +2,7 @@ import { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkaj
 import type { BusJournal, EventBus, PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { Log, Subscription } from '../../packages/kernel/ports.ts'
 import { KafkaGroupMember } from './kafka-consumer.ts'
+import { waitForNoTimeInThePast } from './kafka-request-queue.ts'
 import type { KafkaSecurity } from './kafka-security.ts'
 import { batches, encode, type Poison } from './kafka-messages.ts'
 
@@ -34,6 +35,8 @@ export interface KafkaBus extends EventBus {
   /** Throws when no broker answers. */
   ping(): Promise<void>
 }
+
+waitForNoTimeInThePast()
 
 export const topic = 'ikw.public-events'
 /**
