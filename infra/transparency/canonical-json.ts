@@ -10,7 +10,9 @@ interface Shape {
 
 interface Member {
   readonly name: string
-  readonly label: string
+  /** What stands before it, as the first member and as a later one. */
+  readonly first: string
+  readonly next: string
 }
 
 /** Merchants name their own metadata: all shapes are forgotten before they take much memory. */
@@ -21,6 +23,8 @@ let shapeless: Shape = { longer: new Map() }
 /** Canonical JSON (RFC 8785). Much faster than the package `canonicalize`, with which a test compares it. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return textJson(value)
+  // Most numbers are amounts, and minus zero is written as zero.
+  if (Number.isSafeInteger(value)) return String(value)
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
   return objectJson(value as Readonly<Record<string, unknown>>)
@@ -32,19 +36,24 @@ function textJson(text: string): string {
 
 function objectJson(object: Readonly<Record<string, unknown>>): string {
   let json = ''
-  for (const { name, label } of membersOf(Object.keys(object))) {
+  for (const { name, first, next } of membersOf(Object.keys(object))) {
     const member = object[name]
-    if (member !== undefined) json += (json ? ',' : '') + label + canonicalJson(member)
+    if (member !== undefined) json += (json ? next : first) + canonicalJson(member)
   }
-  return `{${json}}`
+  return json ? `${json}}` : '{}'
 }
 
 /** Sorting takes longer than all the rest, and few shapes are new. */
 function membersOf(names: readonly string[]): readonly Member[] {
   let shape = shapeless
   for (const name of names) shape = shape.longer.get(name) ?? longerBy(name, shape)
-  shape.members ??= names.toSorted().map((name) => ({ name, label: `${JSON.stringify(name)}:` }))
+  shape.members ??= names.toSorted().map(memberOf)
   return shape.members
+}
+
+function memberOf(name: string): Member {
+  const label = `${JSON.stringify(name)}:`
+  return { name, first: `{${label}`, next: `,${label}` }
 }
 
 function longerBy(name: string, shape: Shape): Shape {

@@ -8,6 +8,8 @@ import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 
 const batchSize = 5_000
+/** Added without a look at whose turn it is: less than half a millisecond of work. */
+const pieceSize = 20
 /** While events come, there is a checkpoint at least every second. */
 const everyMs = 500
 
@@ -63,8 +65,8 @@ class Notary {
     if (news.length === 0) return
     this.#open = undefined
     const leaves: NewLeaf[] = []
-    for (const event of news) {
-      await giveWay?.()
+    for (const [place, event] of news.entries()) {
+      if (place % pieceSize === 0) await giveWay?.()
       leaves.push(added(open, event))
     }
     this.#open = await this.#write(open, leaves)
@@ -80,8 +82,8 @@ class Notary {
     let written = Promise.resolve(open)
     let leaves: NewLeaf[] = []
     for await (const events of store.readOn(open.position)) {
-      for (const event of events) {
-        await giveWay?.()
+      for (const [place, event] of events.entries()) {
+        if (place % pieceSize === 0) await giveWay?.()
         leaves.push(added(open, event))
       }
       if (leaves.length >= batchSize) {

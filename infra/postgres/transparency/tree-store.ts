@@ -61,16 +61,12 @@ export class TreeStore {
   }
 
   async grow({ leaves, tiles, checkpoint }: TreeGrowth): Promise<void> {
-    const bundles = bundlesOf(leaves, checkpoint.size - leaves.length)
     const { size, root, note, position } = checkpoint
+    const bundles = bundleColumns(leaves, size - leaves.length)
     await fenced(this.#pool, this.#fence, async (connection) => {
       await assertStillThere(connection, size - leaves.length)
-      await connection.query(appendToBundles, [JSON.stringify(bundles)])
-      await connection.query(upsertTiles, [
-        tiles.map(({ level }) => level),
-        tiles.map(({ index }) => index),
-        tiles.map(({ hashes }) => hashes),
-      ])
+      await connection.query(appendToBundles, bundles)
+      await connection.query(upsertTiles, tileColumns(tiles))
       await connection.query(insertCheckpoint, [size, root, note, position])
     })
   }
@@ -88,39 +84,43 @@ async function assertStillThere(connection: pg.ClientBase, size: number): Promis
   if (found !== size) throw new Error(`the tree of the log has ${found} leaves, and ${size} were expected`)
 }
 
-/** Leaves per row: as many as in a tile. */
-interface BundleRow {
-  readonly index: number
-  readonly positions: readonly number[]
-  /** PostgreSQL's text format for bytes. */
-  readonly commitments: string
-}
-
-function bundlesOf(leaves: readonly NewLeaf[], first: number): readonly BundleRow[] {
-  const bundles: BundleRow[] = []
-  for (let at = 0; at < leaves.length;) {
-    const index = Math.floor((first + at) / tileWidth)
-    const part = leaves.slice(at, (index + 1) * tileWidth - first)
-    const commitments = Buffer.concat(part.map(({ commitment }) => commitment))
-    bundles.push({
-      index,
-      positions: part.map(({ position }) => position),
-      commitments: `\\x${commitments.toString('hex')}`,
-    })
-    at += part.length
-  }
-  return bundles
+/**
+ * Leaves per row: as many as in a tile. Rows are parts of one column each, of which the driver sends bytes as
+ * they are: as JSON or as an array they take several times as long on both sides.
+ */
+function bundleColumns(leaves: readonly NewLeaf[], first: number): unknown[] {
+  const firstIndex = Math.floor(first / tileWidth)
+  const count = Math.ceil((first + leaves.length) / tileWidth) - firstIndex
+  const indexes = Array.from({ length: count }, (_, place) => firstIndex + place)
+  const starts = indexes.map((index) => Math.max(0, index * tileWidth - first))
+  const widths = starts.map((start, place) => (starts[place + 1] ?? leaves.length) - start)
+  const positions = `{${leaves.map(({ position }) => position).join()}}`
+  return [indexes, starts, widths, positions, Buffer.concat(leaves.map(({ commitment }) => commitment))]
 }
 
 const appendToBundles = `
   insert into log_bundles as kept (index, first_position, positions, commitments)
   select index, positions[1], positions, commitments
-  from json_to_recordset($1) as added (index bigint, positions bigint[], commitments bytea)
+  from unnest($1::bigint[], $2::integer[], $3::integer[]) as part (index, start, width)
+  cross join lateral (
+    select ($4::bigint[])[start + 1 : start + width] as positions,
+      substring($5::bytea from start * ${hashBytes} + 1 for width * ${hashBytes}) as commitments
+  ) as added
   on conflict (index) do update set
     positions = kept.positions || excluded.positions, commitments = kept.commitments || excluded.commitments`
 
+function tileColumns(tiles: readonly Tile[]): unknown[] {
+  let next = 0
+  const starts = tiles.map(({ hashes }) => (next += hashes.length) - hashes.length)
+  const columns = [tiles.map(({ level }) => level), tiles.map(({ index }) => index), starts]
+  const lengths = tiles.map(({ hashes }) => hashes.length)
+  return [...columns, lengths, Buffer.concat(tiles.map(({ hashes }) => hashes))]
+}
+
 const upsertTiles = `
-  insert into log_tiles (level, index, hashes) select * from unnest($1::smallint[], $2::bigint[], $3::bytea[])
+  insert into log_tiles (level, index, hashes)
+  select level, index, substring($5::bytea from start + 1 for length)
+  from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::integer[]) as part (level, index, start, length)
   on conflict (level, index) do update set hashes = excluded.hashes`
 
 const insertCheckpoint = 'insert into log_checkpoints (size, root, note, position) values ($1, $2, $3, $4)'
