@@ -131,7 +131,8 @@ export function moneyOf({ amount, currency, feeMode, attempt }: ExistingSession)
 
 /** Whether a browser can go there. */
 export function isReturnUrl(url: string): boolean {
-  return URL.canParse(filledReturnUrl(url))
+  const filled = filledReturnUrl(url)
+  return URL.canParse(filled) && new URL(filled).port !== '0'
 }
 
 /** As it looks for some session. */
