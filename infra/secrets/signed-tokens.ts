@@ -1,5 +1,4 @@
-import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
-import { errors, exportJWK, generateKeyPair, importJWK, jwtVerify, type JWK } from 'jose'
+import { errors, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT, type JWK } from 'jose'
 import type { OpenedToken, TokenClaims, TokenKind } from '../../packages/kernel/ports/credentials.ts'
 
 const algorithm = 'EdDSA'
@@ -32,14 +31,13 @@ export function verifyingKey(publicKey: string): Promise<Key> {
   return importJWK(publicJwk('', publicKey), algorithm)
 }
 
-export function signingKey({ publicKey, privateKey }: KeyPair): KeyObject {
-  const key = { kty: 'OKP', crv: 'Ed25519', x: publicKey, d: privateKey }
-  return createPrivateKey({ key, format: 'jwk' })
+export function signingKey({ publicKey, privateKey }: KeyPair): Promise<Key> {
+  return importJWK({ kty: 'OKP', crv: 'Ed25519', alg: algorithm, x: publicKey, d: privateKey }, algorithm)
 }
 
 export interface Signing {
   readonly id: string
-  readonly key: KeyObject
+  readonly key: Key
   readonly issuer: string
   readonly now: Date
 }
@@ -50,35 +48,17 @@ interface ToSign {
   readonly expiresAt: Date
 }
 
-/**
- * Signed where it is asked for: handing it to another thread, as WebCrypto and so `jose` do, costs more than
- * a signature of Ed25519.
- */
-export function signToken(
-  { kind, claims, expiresAt }: ToSign,
-  { id: kid, key, issuer, now }: Signing,
-): string {
-  const { subject: sub, id: jti, ...others } = claims
-  const registered = {
-    sub,
-    jti,
-    iss: issuer,
-    aud: issuer,
-    iat: numericDate(now),
-    exp: numericDate(expiresAt),
-  }
-  const header = encoded({ alg: algorithm, kid, typ: types[kind] })
-  const signed = `${header}.${encoded({ ...others, ...registered })}`
-  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`
-}
-
-function encoded(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url')
-}
-
-/** RFC 7519: seconds of Unix time. */
-function numericDate(time: Date): number {
-  return Math.floor(time.getTime() / 1_000)
+export function signToken({ kind, claims, expiresAt }: ToSign, signing: Signing): Promise<string> {
+  const { subject, id, ...others } = claims
+  return new SignJWT(others)
+    .setProtectedHeader({ alg: algorithm, kid: signing.id, typ: types[kind] })
+    .setSubject(subject)
+    .setJti(id)
+    .setIssuer(signing.issuer)
+    .setAudience(signing.issuer)
+    .setIssuedAt(signing.now)
+    .setExpirationTime(expiresAt)
+    .sign(signing.key)
 }
 
 export interface Opening {

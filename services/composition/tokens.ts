@@ -7,7 +7,6 @@ import {
   signToken,
   verifyingKey,
   type Key,
-  type Signing,
 } from '../../infra/secrets/signed-tokens.ts'
 import {
   keySignsMs,
@@ -64,7 +63,7 @@ class KeyRing {
   #lookedAt = -Infinity
   #looking: Promise<readonly TokenKey[]> | undefined
   readonly #missed = new LRUCache<string, true>({ max: missesKept, ttl: looksEveryMs })
-  readonly #signing = new LRUCache<string, Signing['key']>({ max: keysKept })
+  readonly #signing = new LRUCache<string, Key>({ max: keysKept })
   readonly #verifying = new LRUCache<string, Key>({ max: keysKept })
 
   constructor(parts: Parts) {
@@ -72,14 +71,14 @@ class KeyRing {
   }
 
   /** The key that signs, made when there is none that is young enough. */
-  async newest(): Promise<Pick<Signing, 'id' | 'key'>> {
+  async newest(): Promise<{ readonly id: string; readonly key: Key }> {
     const isYoung = ({ madeAt }: TokenKey) => this.#parts.clock().getTime() - Date.parse(madeAt) < keySignsMs
     const known = (await this.#lookIfPossible()).at(-1)
     const newest = known && isYoung(known) ? known : await this.#make()
     const { id, publicKey, sealed } = newest
     const key =
       this.#signing.get(id) ??
-      signingKey({ publicKey, privateKey: this.#parts.vault.open(sealed, tokenKeyContext(id)) })
+      (await signingKey({ publicKey, privateKey: this.#parts.vault.open(sealed, tokenKeyContext(id)) }))
     this.#signing.set(id, key)
     return { id, key }
   }
