@@ -1,6 +1,7 @@
 import { refuse } from '../../contract/refusals.ts'
-import type { Context } from '../../kernel/decider.ts'
+import type { Context, Payloads } from '../../kernel/decider.ts'
 import type { UserOwner } from '../../kernel/owner.ts'
+import { eachStep, type Decisions } from './parts.ts'
 
 /**
  * What a policy does to the sessions a moment later the user knows at once: in between, whoever is thrown out
@@ -17,8 +18,20 @@ export function endingSessions(at: string, except: string | null): EndedSessions
   return { sessionsEnded: { at, except } }
 }
 
+/** Nobody decides from a session that is over. */
+export function fromOngoing<State extends object, Commands extends Payloads, Events extends Payloads>(
+  decisions: Decisions<State, Commands, Events>,
+): Decisions<State, Commands, Events> {
+  return eachStep(decisions, (decide: Decisions<State, Payloads, Events>[string]) => {
+    return (command: object, state: State, context: Context<UserOwner>) => {
+      if ('sessionsEnded' in state) requireOngoing(state as EndedSessions, context)
+      return decide(command, state, context)
+    }
+  })
+}
+
 /** Refuses what comes from a session of this user that is over. */
-export function requireOngoing(
+function requireOngoing(
   { sessionsEnded: ended }: EndedSessions,
   { id: user, inSession: session }: Pick<Context<UserOwner>, 'id' | 'inSession'>,
 ): void {

@@ -36,3 +36,8 @@ export type Changes<State, Events extends Payloads> = {
     stamp: Stamp<UserOwner>,
   ) => Partial<State>
 }
+
+/** Its types are those of its callers: TypeScript knows none for all steps of any table. */
+export function eachStep<Step, Lifted>(steps: object, lift: (step: Step) => unknown): Lifted {
+  return Object.fromEntries(Object.entries(steps).map(([type, step]) => [type, lift(step as Step)])) as Lifted
+}

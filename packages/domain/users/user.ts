@@ -4,7 +4,7 @@ import type { UserOwner } from '../../kernel/owner.ts'
 import { cancellationOf, contactChanges, decideContacts, noChanges } from './contacts.ts'
 import type { ContactCommands, ContactEvents, Contacts } from './contacts.ts'
 import { userEvents, type UserEvents } from './events.ts'
-import { endingSessions, noEndedSessions, requireOngoing, type EndedSessions } from './ended-sessions.ts'
+import { endingSessions, fromOngoing, noEndedSessions, type EndedSessions } from './ended-sessions.ts'
 import { decideFactors, factorChanges, noFactors } from './factors.ts'
 import type { FactorCommands, FactorEvents, Factors } from './factors.ts'
 import { decideGoogle, googleChanges, noGoogle } from './google.ts'
@@ -15,7 +15,7 @@ import { newLink, noLinks, useLink, withLink, withNewLink, type Links } from './
 import { decideNotices, noNotices, noticeChanges, noticed } from './notices.ts'
 import type { NoticeCommands, NoticeEvents, Notices } from './notices.ts'
 import { noGuide, progressOnboarding, type Guide, type OnboardingCommands } from './onboarding.ts'
-import type { Changes, Decisions, Evolutions } from './parts.ts'
+import { eachStep, type Changes, type Decisions, type Evolutions } from './parts.ts'
 import { decidePasskeys, noPasskeys, passkeyChanges } from './passkeys.ts'
 import type { PasskeyCommands, PasskeyEvents, Passkeys } from './passkeys.ts'
 import { decidePhones, noPhoneChange, phoneChanges } from './phones.ts'
@@ -79,7 +79,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   initial: () => ({ status: 'none', abandoned: [] }),
   snapshot: { version: 9, isSealed: true, every: () => 200 },
 
-  decide: fromOngoing({
+  decide: fromOngoing<User, UserCommands, UserEvents>({
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
       if (status !== 'none') return []
       refuseAbandoned(registered.held, { abandoned })
@@ -248,18 +248,6 @@ function withAnotherPassword(state: User): ActiveUser {
   return { ...user, passwordChanges: user.passwordChanges + 1 }
 }
 
-/** Nobody decides from a session that is over. */
-function fromOngoing(
-  decisions: Decisions<User, UserCommands, UserEvents>,
-): Decisions<User, UserCommands, UserEvents> {
-  return eachStep(decisions, (decide: Decisions<User, Payloads, UserEvents>[string]) => {
-    return (command: object, state: User, context: Context<UserOwner>) => {
-      if (state.status === 'active') requireOngoing(state, context)
-      return decide(command, state, context)
-    }
-  })
-}
-
 /** A part decides only for users who exist. */
 function ofExisting<Commands extends Payloads, Events extends Payloads>(
   decisions: Decisions<ActiveUser, Commands, Events>,
@@ -293,11 +281,6 @@ function noticing(steps: Evolutions<User, UserEvents>): Evolutions<User, UserEve
     ]
   })
   return { ...steps, ...Object.fromEntries(noted) }
-}
-
-/** Its types are those of the two functions above: TypeScript knows none for all steps of any table. */
-function eachStep<Step, Lifted>(steps: object, lift: (step: Step) => unknown): Lifted {
-  return Object.fromEntries(Object.entries(steps).map(([type, step]) => [type, lift(step as Step)])) as Lifted
 }
 
 /** What was begun with the password before comes to nothing: it may have been somebody else. */
