@@ -111,6 +111,11 @@ export const Uuid = Type.String({ format: 'uuid' })
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 export const Url = Type.String({ format: 'uri', maxLength: 2048 })
 
+/** An absolute URL that something can answer: nothing listens on port 0. */
+export function isReachable(url: string): boolean {
+  return URL.canParse(url) && new URL(url).port !== '0'
+}
+
 /** Where a browser is sent. Readers differ about hosts behind a backslash, or behind a name and an @. */
 export const webAddress = {
   pattern: '^https?://[!"$-.0->A-\\[\\]-~]+(?:[/?#][!-\\[\\]-~]*)?$',

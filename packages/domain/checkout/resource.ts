@@ -16,6 +16,7 @@ import {
   nullable,
   record,
   Type,
+  isReachable,
   UnixSeconds,
   unixSeconds,
   webAddress,
@@ -131,8 +132,7 @@ export function moneyOf({ amount, currency, feeMode, attempt }: ExistingSession)
 
 /** Whether a browser can go there. */
 export function isReturnUrl(url: string): boolean {
-  const filled = filledReturnUrl(url)
-  return URL.canParse(filled) && new URL(filled).port !== '0'
+  return isReachable(filledReturnUrl(url))
 }
 
 /** As it looks for some session. */

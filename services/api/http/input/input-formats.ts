@@ -1,7 +1,7 @@
 import { countryOf } from '../../../../packages/contract/locale/countries.ts'
 import { currencyExponent } from '../../../../packages/contract/locale/currencies.ts'
 import { isRepeated } from '../../../../packages/contract/lists/query.ts'
-import { Currency, type TSchema } from '../../../../packages/contract/vocabulary.ts'
+import { Currency, isReachable, type TSchema } from '../../../../packages/contract/vocabulary.ts'
 
 const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -22,7 +22,7 @@ function isDate(text: string): boolean {
 }
 
 function isUrl(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text) && URL.canParse(text) && new URL(text).port !== '0'
+  return /^[\x21-\x7e]+$/.test(text) && isReachable(text)
 }
 
 /** Stricter than JSON Schema's own formats, so that what is accepted means the same to everything behind. */
