@@ -4,6 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { createServer, connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isRunning } from '../os/processes.ts'
 import { kafkaJars } from './jars.ts'
 
 export interface BrokerOptions {
@@ -71,7 +72,7 @@ export async function stopBroker(directory: string): Promise<void> {
   const { pidFile, log } = homeOf(directory)
   if (running) process.kill(running.pid, 'SIGTERM')
   const deadline = Date.now() + stopTimeoutMs
-  while (running && isAlive(running.pid)) {
+  while (running && isRunning(running.pid)) {
     if (Date.now() > deadline) throw new Error(`Kafka does not stop: see ${log}`)
     await pause(lookEveryMs)
   }
@@ -197,7 +198,7 @@ function launch(classPath: string, home: Home): number {
 async function untilItAnswers(pid: number, address: string, { log }: Home): Promise<void> {
   const deadline = Date.now() + startTimeoutMs
   while (!(await answers(address))) {
-    if (!isAlive(pid))
+    if (!isRunning(pid))
       throw new Error(`Kafka does not start: ${readFileSync(log, 'utf8').trim().split('\n').at(-1)}`)
     if (Date.now() > deadline) throw new Error(`Kafka does not answer: see ${log}`)
     await pause(lookEveryMs)
@@ -209,15 +210,7 @@ async function runningBroker(directory: string): Promise<Pick<Broker, 'pid' | 'a
   if (!existsSync(pidFile)) return undefined
   const [pid, address] = readFileSync(pidFile, 'utf8').trim().split(' ') as [string, string]
   // After a restart of the machine the process id may be another process's; that one does not answer here.
-  return isAlive(Number(pid)) && (await answers(address)) ? { pid: Number(pid), address } : undefined
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
+  return isRunning(Number(pid)) && (await answers(address)) ? { pid: Number(pid), address } : undefined
 }
 
 function answers(address: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { isRunning } from './processes.ts'
 
 /**
  * Writes a file under another name first, so that nobody takes a part of it for the whole. The name is this
@@ -36,13 +37,5 @@ function removeAbandoned(path: string): void {
     const ours = `${basename(path)}.${hostname()}.`
     const isOver = name.startsWith(ours) && !isRunning(Number(name.slice(ours.length, -ending.length)))
     if (isOver || age > abandonedMs) rmSync(partial, { force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

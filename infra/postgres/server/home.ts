@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { isRunning } from '../../os/processes.ts'
 import { embeddedBinaries, type Binaries } from './binaries.ts'
 import type { ServerAddress } from './guest.ts'
 import { serverUser, type ServerUser } from './user.ts'
@@ -63,7 +64,7 @@ export interface RunningServer extends ServerAddress {
  */
 export function runningServer(home: Home): RunningServer | undefined {
   const [pid, , , port, socketDirectory] = readIfThere(lockFile(home)).split('\n')
-  if (!pid || !port || !socketDirectory || !lives(Number(pid))) return undefined
+  if (!pid || !port || !socketDirectory || !isRunning(Number(pid))) return undefined
   return { pid: Number(pid), port: Number(port), socketDirectory }
 }
 
@@ -92,7 +93,7 @@ export function logTail({ log }: Home): string {
  */
 export function neutralizeStaleLock(home: Home): void {
   const [pid, ...rest] = readIfThere(lockFile(home)).split('\n')
-  if (!pid || !lives(Number(pid)) || !isStranger(Number(pid))) return
+  if (!pid || !isRunning(Number(pid)) || !isStranger(Number(pid))) return
   writeFileSync(lockFile(home), [process.pid, ...rest].join('\n'))
 }
 
@@ -112,14 +113,5 @@ function readIfThere(path: string): string {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
     throw error
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { writeWhole } from '../../../infra/os/whole-file.ts'
 import { sha256 } from '../../../infra/transparency/hashing.ts'
 import { cosigner, MalformedNoteError, noteVerifier } from '../../../infra/transparency/signed-note.ts'
 import { addCheckpoint, type Seen, type WitnessLogs } from '../../../infra/transparency/witness.ts'
@@ -96,7 +97,7 @@ function logsIn(directory: string, keys: readonly string[]): WitnessLogs {
       const turn = async () => {
         const file = join(directory, `${sha256(origin).toString('hex')}.json`)
         const { keep, result } = step(seenIn(file))
-        if (keep) write(file, { origin, size: keep.size, root: keep.root.toString('base64') })
+        if (keep) await write(file, { origin, size: keep.size, root: keep.root.toString('base64') })
         return result
       }
       const next = (turns.get(origin) ?? Promise.resolve()).then(turn, turn)
@@ -122,7 +123,6 @@ function seenIn(file: string): Seen | undefined {
 }
 
 /** It is on disk before the signature leaves this process. */
-function write(file: string, seen: object): void {
-  writeFileSync(`${file}.new`, JSON.stringify(seen), { flush: true })
-  renameSync(`${file}.new`, file)
+function write(file: string, seen: object): Promise<void> {
+  return writeWhole(file, async (partial) => writeFileSync(partial, JSON.stringify(seen), { flush: true }))
 }

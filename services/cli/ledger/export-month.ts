@@ -24,7 +24,7 @@ import { CommandFailedError, exitCodes } from '../terminal/failure.ts'
 import { eachMonth, ofMonth, tellFailed, zone, type MonthOptions as Months } from './months.ts'
 import { counted, print, type Printing } from '../terminal/output.ts'
 import { upToDate, whileProjecting } from '../projecting.ts'
-import { writeWhole } from '../whole-file.ts'
+import { writeWhole } from '../../../infra/os/whole-file.ts'
 
 interface Exported {
   readonly file: string

@@ -11,7 +11,7 @@ import { CommandFailedError } from '../terminal/failure.ts'
 import { addMonthExports } from './export-month.ts'
 import { withRuntime } from '../dependencies.ts'
 import { upToDate, whileProjecting } from '../projecting.ts'
-import { writeWhole } from '../whole-file.ts'
+import { writeWhole } from '../../../infra/os/whole-file.ts'
 
 const formats = ['csv', 'json'] as const
 

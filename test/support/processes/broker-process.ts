@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { startBroker, type Broker, type BrokerOptions } from '../../../infra/kafka/broker.ts'
+import { isRunning } from '../../../infra/os/processes.ts'
 import { eventually } from '../eventually.ts'
 import { brokerJars } from '../root.ts'
 
@@ -17,17 +18,9 @@ export async function brokerProcess(options: Omit<BrokerOptions, 'jars'>): Promi
 export async function killBroker({ pid }: Pick<Broker, 'pid'>): Promise<void> {
   process.kill(pid, 'SIGKILL')
   await eventually(
-    async () => lives(pid),
+    async () => isRunning(pid),
     (isAlive) => !isAlive,
   )
-}
-
-function lives(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 /** A killed process cleans up nothing, but its pipe is closed. */
