@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -5,14 +6,14 @@ import { isRunning } from './processes.ts'
 
 /**
  * Writes a file under another name first, so that nobody takes a part of it for the whole. The name is this
- * process's own: two that write the same file at once would otherwise mix what they write.
+ * write's own: two that write the same file at once would otherwise mix what they write.
  */
 export async function writeWhole<Result>(
   path: string,
   write: (partial: string) => Promise<Result>,
 ): Promise<Result> {
   removeAbandoned(path)
-  const partial = `${path}.${hostname()}.${process.pid}${ending}`
+  const partial = `${path}.partial-${process.pid}-${randomBytes(8).toString('hex')}@${hostname()}`
   try {
     const result = await write(partial)
     renameSync(partial, path)
@@ -25,17 +26,31 @@ export async function writeWhole<Result>(
 
 /** Nothing is known of processes on other machines, but that a file grows while it is written. */
 const abandonedMs = 3_600_000
-const ending = '.partial'
+const partialEnding = /^\.partial-(?<pid>\d+)-[\da-f]{16}@(?<host>.+)$/
 
 /** What killed processes have left: whoever audits the directory would ask what it is. */
 function removeAbandoned(path: string): void {
-  const directory = dirname(path)
-  for (const name of readdirSync(directory)) {
-    if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(ending)) continue
-    const partial = join(directory, name)
-    const age = Date.now() - (statSync(partial, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    const ours = `${basename(path)}.${hostname()}.`
-    const isOver = name.startsWith(ours) && !isRunning(Number(name.slice(ours.length, -ending.length)))
-    if (isOver || age > abandonedMs) rmSync(partial, { force: true })
+  const [directory, name] = [dirname(path), basename(path)]
+  ifPossible(() => {
+    for (const other of readdirSync(directory).filter((each) => each.startsWith(name))) {
+      const { pid, host } = partialEnding.exec(other.slice(name.length))?.groups ?? {}
+      const partial = join(directory, other)
+      const isAbandoned = host === hostname() ? !isRunning(Number(pid)) : host !== undefined && isOld(partial)
+      if (isAbandoned) ifPossible(() => rmSync(partial))
+    }
+  })
+}
+
+function isOld(path: string): boolean {
+  const known = statSync(path, { throwIfNoEntry: false })
+  return known !== undefined && Date.now() - known.mtimeMs > abandonedMs
+}
+
+/** Whoever may not remove what another user has left writes all the same. */
+function ifPossible(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // It is in nobody's way, and stays for who may remove it.
   }
 }

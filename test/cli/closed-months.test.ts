@@ -135,7 +135,7 @@ t.test('exports at once into one directory leave its files whole, and nothing el
   const directory = temporaryDirectory(t)
   const [one] = await exported(settings, directory)
   const { pid } = spawnSync(process.execPath, ['--version'])
-  writeFileSync(`${one!.file}.${hostname()}.${pid}.partial`, 'what a killed one left')
+  writeFileSync(`${one!.file}.partial-${pid}-0123456789abcdef@${hostname()}`, 'what a killed one left')
   const runs = await Promise.all([1, 2, 3, 4].map(() => exported(settings, directory)))
   for (const files of runs) t.ok(files.every(({ isAsClosed }) => isAsClosed))
   t.equal(readdirSync(dirname(one!.file)).length, first.length)

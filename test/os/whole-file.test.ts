@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { writeWhole } from '../../infra/os/whole-file.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
+
+const { pid: ended } = spawnSync(process.execPath, ['--version'])
+const random = '0123456789abcdef'
+const longAgo = new Date('2026-01-01T00:00:00Z')
+const write = async (partial: string) => writeFileSync(partial, 'whole')
+
+t.test('writes of one path at once do not mix, and leave one whole file', async (t) => {
+  const directory = temporaryDirectory(t)
+  const path = join(directory, 'seen.json')
+  let together = () => {}
+  const all = new Promise<void>((resolve) => (together = resolve))
+  const texts = ['a', 'bb', 'ccc'].map((text) => text.repeat(1_000))
+  let begun = 0
+  await Promise.all(
+    texts.map((text) =>
+      writeWhole(path, async (partial) => {
+        if (++begun === texts.length) together()
+        await all
+        writeFileSync(partial, text, { flag: 'wx' })
+      }),
+    ),
+  )
+  t.ok(texts.includes(readFileSync(path, 'utf8')))
+  t.strictSame(readdirSync(directory), ['seen.json'])
+})
+
+t.test('what a write that fails has written is gone, and what was there before stays', async (t) => {
+  const path = join(temporaryDirectory(t), 'seen.json')
+  writeFileSync(path, 'before')
+  const failing = async (partial: string) => {
+    writeFileSync(partial, 'half')
+    throw new Error('the disk is full')
+  }
+  await t.rejects(writeWhole(path, failing), /the disk is full/)
+  t.strictSame(readdirSync(join(path, '..')), ['seen.json'])
+  t.equal(readFileSync(path, 'utf8'), 'before')
+})
+
+/** What lies beside `seen.json`, and whether it is there when that has been written. */
+const beside: Readonly<Record<string, 'stays' | 'goes'>> = {
+  [`seen.json.partial-${ended}-${random}@${hostname()}`]: 'goes',
+  [`seen.json.partial-${ended}-${random}@elsewhere`]: 'goes',
+  // It runs, however long it has been writing.
+  [`seen.json.partial-${process.pid}-${random}@${hostname()}`]: 'stays',
+  [`seen.json.${hostname()}.${ended}.partial`]: 'stays',
+  'seen.json.old': 'stays',
+  [`seen.json.d.partial-${ended}-${random}@${hostname()}`]: 'stays',
+  [`other.json.partial-${ended}-${random}@${hostname()}`]: 'stays',
+}
+
+t.test('what killed processes have left of a file goes with its next write, and nothing else', async (t) => {
+  const directory = temporaryDirectory(t)
+  for (const name of Object.keys(beside)) {
+    writeFileSync(join(directory, name), name)
+    utimesSync(join(directory, name), longAgo, longAgo)
+  }
+  const unremovable = `seen.json.partial-${ended}-${'f'.repeat(16)}@${hostname()}`
+  mkdirSync(join(directory, unremovable))
+  const young = `seen.json.partial-${ended}-${'e'.repeat(16)}@elsewhere`
+  writeFileSync(join(directory, young), 'it may still be written')
+  await writeWhole(join(directory, 'seen.json'), write)
+  const staying = Object.keys(beside).filter((name) => beside[name] === 'stays')
+  const left = [...staying, unremovable, young, 'seen.json'].toSorted()
+  t.strictSame(readdirSync(directory).toSorted(), left)
+})
