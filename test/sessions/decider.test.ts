@@ -4,7 +4,7 @@ import { scenarios } from '../support/scenarios.ts'
 
 const [session, other, merchant, elsewhere] = [v7(), v7(), v7(), v7()]
 const place = { device: 'Firefox', address: '192.0.2.1', country: 'CI' }
-const begin = { session, method: 'password', merchant, ...place } as const
+const begin = { session, method: 'password', merchant, endings: 0, ...place } as const
 const at = (second: number) => new Date(Date.parse('2026-01-01T12:00:00Z') + second * 1_000)
 const days = 24 * 3_600
 

@@ -147,7 +147,7 @@ t.test('an account without a password loses its sessions too, whoever dies after
   await executor.send(user, id, { type: 'RequestEmailVerification', data: { link: newId() } }, own)
   now += 1
   const place = { device: null, address: null, country: null }
-  const started = { session: newId(), method: 'magic_link', merchant: null, ...place } as const
+  const started = { session: newId(), method: 'magic_link', merchant: null, endings: 0, ...place } as const
   await executor.send(userSessions, id, { type: 'StartSession', data: started }, own)
   await verifying()
   const active = async () => (await executor.current(userSessions, id)).state.active

@@ -157,6 +157,30 @@ t.test('no session sets anything up between what ends it and its end', async (t)
   })
 })
 
+t.test('which sessions are over no clock says', async (t) => {
+  const { id, ...person } = await newUser(service)
+  const [thief, purpose] = [await signIn(service, person), 'enable_totp'] as const
+  const byThief = { challengeId: await proof(service, thief, { purpose }) }
+  const { store, executor, passwords } = service.service.runtime.dependencies
+  const password = 'another-long-password-of-the-user'
+  const change = { password: await passwords.hash(password, []), session: null }
+  const held = holdOwnAppends(store, 'SessionsEnded')
+  t.teardown(held.release)
+  // On a machine whose clock is behind that of the thief's.
+  now -= minute
+  await executor.send(
+    users,
+    id,
+    { type: 'ChangePassword', data: change },
+    { actor: 'test', correlation: 'test', user: id },
+  )
+  t.match(await enrol('mfa/totp/setup', thief, byThief), { status: 401 }, 'it began before, at a later time')
+  now -= minute
+  const again = await signIn(service, { ...person, password })
+  const { status } = await enrol('mfa/totp/setup', again, {})
+  t.ok(status < 300, `it began after, at an earlier time: ${status}`)
+})
+
 t.test('whoever undoes a factor keeps the address that a thief was about to change', async (t) => {
   const user = await newUser(service)
   const { codes } = await withTotp(service, user)

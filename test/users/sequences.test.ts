@@ -101,7 +101,7 @@ class Account {
 
   #begin(): boolean {
     const session = this.#id()
-    const data = { session, method: 'password', merchant: null, ...place } as const
+    const data = { session, method: 'password', merchant: null, endings: 0, ...place } as const
     this.#sessions.send({ type: 'StartSession', data }, this.now)
     this.#noted.set(session, { generation: 0, usedAt: this.now, isOver: false })
     return true

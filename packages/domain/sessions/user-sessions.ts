@@ -18,6 +18,7 @@ const EndReason = literals('signed_out', 'ended_by_user', 'password_changed', 't
 /** A newer version only takes more. */
 const asItWas = (old: object) => old
 const fromNowhere = (old: object) => ({ ...old, country: null })
+const sinceUnknown = (old: object) => ({ ...old, endings: null })
 
 const aboutUser = (_: object, id: string) => `user/${id}`
 
@@ -27,14 +28,16 @@ export const userSessionEvents = {
   SessionStarted: sealedFor(
     aboutUser,
     stored(
-      2,
+      3,
       record({
         session: Uuid,
         method: literals('password', 'registration', 'magic_link', 'passkey', 'google', 'invitation'),
         merchant: nullable(Uuid),
+        /** How often all sessions of the user had been ended when the user proved who it is. */
+        endings: nullable(Type.Integer()),
         ...SignInOrigin,
       }),
-      { 1: fromNowhere },
+      { 1: fromNowhere, 2: sinceUnknown },
     ),
   ),
   SessionRefreshed: sealedFor(
@@ -65,6 +68,7 @@ export interface Session extends SignInOrigin {
   readonly id: string
   readonly merchant: string | null
   readonly startedAt: string
+  readonly endings: number | null
   /** How often its refresh token was replaced; only the newest is good. */
   readonly generation: number
   /** When it was last started or refreshed. */
@@ -107,7 +111,7 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   time: 'real',
   events: userSessionEvents,
   initial: () => ({ active: [], untold: [], toldAt: [] }),
-  snapshot: { version: 4, isSealed: true, every: () => 200 },
+  snapshot: { version: 5, isSealed: true, every: () => 200 },
 
   decide: {
     StartSession(started, { active }) {

@@ -8,14 +8,17 @@ import { eachStep, type Decisions } from './parts.ts'
  * must not begin and finish what the user would have to undo again.
  */
 export interface EndedSessions {
-  /** All that had begun by then, RFC 3339, but for one. An earlier exception is over with the rest. */
-  readonly sessionsEnded: { readonly at: string; readonly except: string | null } | null
+  /**
+   * All that had begun by then, but for one; how often that has happened. An earlier exception is over with
+   * the rest.
+   */
+  readonly sessionsEnded: { readonly times: number; readonly except: string | null }
 }
 
-export const noEndedSessions: EndedSessions = { sessionsEnded: null }
+export const noEndedSessions: EndedSessions = { sessionsEnded: { times: 0, except: null } }
 
-export function endingSessions(at: string, except: string | null): EndedSessions {
-  return { sessionsEnded: { at, except } }
+export function endingSessions({ sessionsEnded: { times } }: EndedSessions, except: string | null) {
+  return { sessionsEnded: { times: times + 1, except } }
 }
 
 /** Nobody decides from a session that is over. */
@@ -35,7 +38,6 @@ function requireOngoing(
   { sessionsEnded: ended }: EndedSessions,
   { id: user, inSession: session }: Pick<Context<UserOwner>, 'id' | 'inSession'>,
 ): void {
-  const isOver =
-    ended !== null && session?.user === user && session.id !== ended.except && session.startedAt <= ended.at
-  if (isOver) refuse('credential_must_not_be_expired')
+  if (session?.user !== user || session.endings === null || session.id === ended.except) return
+  if (session.endings < ended.times) refuse('credential_must_not_be_expired')
 }

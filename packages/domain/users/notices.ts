@@ -121,7 +121,7 @@ export const noticeChanges: Changes<
   }),
   UserFactorsUndone(state, { since }, { at }) {
     const until = mailboxLeftAt(state, since)
-    const ended = endingSessions(at, null)
+    const ended = endingSessions(state, null)
     if (until !== undefined) return { ...ended, undoneAt: until }
     return { ...ended, undoneAt: at, setup: state.setup && { ...state.setup, from: null } }
   },

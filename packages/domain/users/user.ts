@@ -77,7 +77,7 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
   time: 'real',
   events: userEvents,
   initial: () => ({ status: 'none', abandoned: [] }),
-  snapshot: { version: 9, isSealed: true, every: () => 200 },
+  snapshot: { version: 10, isSealed: true, every: () => 200 },
 
   decide: fromOngoing<User, UserCommands, UserEvents>({
     RegisterUser({ verified = [], ...registered }, { status, abandoned }) {
@@ -201,18 +201,16 @@ export const user: Decider<User, UserCommands, UserEvents, UserOwner> = {
     }),
     UserPasswordResetRequested: (state, link) => withNewLink(begun(state), 'reset_password', link),
     // Who can change the password needs no link that was mailed for it before.
-    UserPasswordChanged: (state, { password, session }, { at }) => ({
-      ...withLink(withAnotherPassword(state), 'reset_password', undefined),
-      ...endingSessions(at, session),
+    UserPasswordChanged: (state, { password, session }) => ({
+      ...withLink(withAnotherPassword(state, session), 'reset_password', undefined),
       password,
     }),
-    UserPasswordRemoved: (state, _, { at }) => ({
+    UserPasswordRemoved: (state) => ({
       ...withAnotherPassword(state),
-      ...endingSessions(at, null),
       password: null,
       isNameDoubtful: true,
     }),
-    UserTakenOver: (state, _, { at }) => ({ ...withAnotherPassword(state), ...endingSessions(at, null) }),
+    UserTakenOver: (state) => withAnotherPassword(state),
     UserLinkMailed: (state, { purpose }) =>
       withLink(begun(state), purpose, { ...begun(state).links[purpose]!, isMailed: true }),
     UserDefaultMerchantChosen: (state, { merchant }) => ({ ...begun(state), merchant }),
@@ -243,9 +241,9 @@ function begun(state: User): ActiveUser {
 }
 
 /** Somebody else may have known the one before, so what was begun with it is worth nothing. */
-function withAnotherPassword(state: User): ActiveUser {
+function withAnotherPassword(state: User, session: string | null = null): ActiveUser {
   const user = begun(state)
-  return { ...user, passwordChanges: user.passwordChanges + 1 }
+  return { ...user, ...endingSessions(user, session), passwordChanges: user.passwordChanges + 1 }
 }
 
 /** A part decides only for users who exist. */

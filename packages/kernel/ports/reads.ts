@@ -105,6 +105,16 @@ export interface WantedTimers {
   /** Of these kinds only those of owners whose clocks are ahead, which run in order. */
   readonly except?: readonly string[]
   readonly ahead?: readonly MovedClock[]
+  /** Left out: nothing is. */
+  readonly heldUp?: HeldUp
+}
+
+/** Whose timers wait, because one of them is under way. */
+export interface HeldUp {
+  /** With all that is theirs: `<subject>.…`. */
+  readonly subjects: readonly string[]
+  /** Of these merchants the whole sandbox waits. */
+  readonly merchants: readonly string[]
 }
 
 export interface Timers {
@@ -116,6 +126,11 @@ export interface Timers {
   due(now: Date, limit: number, wanted?: WantedTimers): Promise<readonly DueTimer<Owner>[]>
   /** Counts an attempt and runs the timer again later, unless an event removes it first. */
   postpone(timer: Pick<DueTimer, 'id' | 'dueAt'>, until: Date): Promise<void>
+  /**
+   * For timers that are handed out now and may end late: postpones none of them once another process may
+   * have run it, even if its share has come back since.
+   */
+  asHeldNow(): Pick<Timers, 'postpone'>
 }
 
 /** Stored answers by idempotency key, for operations that do not start one stream. */

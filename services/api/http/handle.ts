@@ -121,7 +121,7 @@ function envelopeOf(
     asOf,
     ...(traceparent && { traceparent }),
     ...(caller.credential === 'user' && {
-      inSession: { user: caller.user, id: caller.session, startedAt: caller.startedAt },
+      inSession: { user: caller.user, id: caller.session, endings: caller.endings },
     }),
     ...(keyed && { idempotencyKey: keyed.answerKey.key, fingerprint: keyed.fingerprint }),
   })

@@ -68,7 +68,8 @@ async function begin(
 ): Promise<Signed> {
   const { dependencies, client } = request
   const id = dependencies.newId()
-  const data = { session: id, method, merchant, ...originOf(client) }
+  const { times: endings } = proved.sessionsEnded
+  const data = { session: id, method, merchant, endings, ...originOf(client) }
   const start = { type: 'StartSession', data } as const
   const started = await dependencies.executor.send(userSessions, user, start, ofUser(request, user))
   const [state, works] = await Promise.all([
@@ -77,8 +78,7 @@ async function begin(
   ])
   const signed = { user, state, works, session: sessionIn(started.state.active, id)! }
   // A password that was changed, or a factor that was undone, since the proof ends what the proof has opened.
-  const { passwordChanges, undoneAt } = proved
-  if (state.passwordChanges !== passwordChanges || state.undoneAt !== undoneAt) {
+  if (state.sessionsEnded.times !== endings) {
     await end(request, signed, 'password_changed')
     refuse('email_and_password_must_be_right')
   }

@@ -113,7 +113,7 @@ export class SignedInUsers implements Authenticator {
 
   async #actingFor(
     user: string,
-    { id: session, merchant: works, startedAt }: Session,
+    { id: session, merchant: works, endings }: Session,
     livemode: boolean,
   ): Promise<Caller> {
     const known = works === null ? undefined : await this.#states.of(merchant, works)
@@ -127,7 +127,7 @@ export class SignedInUsers implements Authenticator {
       actor: `user:${user}`,
       user,
       session,
-      startedAt,
+      endings,
       organization: isKnown ? known.organization : null,
       role,
       scopes: role === null ? scopesOfNonMembers : scopesOfRole(role),
