@@ -1,13 +1,16 @@
 import type pg from 'pg'
-import type { DueTimer, Timers, WantedTimers } from '../../packages/kernel/ports/reads.ts'
+import type { DueTimer, HeldUp, Timers, WantedTimers } from '../../packages/kernel/ports/reads.ts'
 import { ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
-import { fenced } from './consumers/fence.ts'
+import { fenced, type Fence } from './consumers/fence.ts'
 import { timerShares, type TimerShares } from './consumers/timer-shares.ts'
 import { readSchema } from './read-models/tables.ts'
 import { Batcher } from './client/batcher.ts'
 
 type Timer = DueTimer<Owner>
 type TimerKey = Pick<Timer, 'id' | 'dueAt'>
+type Shared = Pick<TimerShares, 'held' | 'fenceNow'>
+
+const nothing: HeldUp = { subjects: [], merchants: [] }
 
 /**
  * Many timers may fall due at the same moment, so the time alone cannot identify the place to resume from.
@@ -21,6 +24,7 @@ interface Some {
   readonly limit: number
   readonly kinds: readonly string[] | null
   readonly shares: Shares
+  readonly heldUp: HeldUp
 }
 
 interface Postponement extends TimerKey {
@@ -43,6 +47,11 @@ const lookAtAllEveryMs = 30_000
 /** Of all the timers of one owner, which write to the same books. */
 const shareOf = `hashtext(coalesce(t.merchant, t.organization, t."user", '')) & ${timerShares - 1}`
 
+/** Whether anything that holds the timer up is among these subjects and merchants. */
+const waits = (subjects: string, merchants: string) => `(
+  split_part(t.subject, '.', 1) = any(${subjects}::text[])
+  or (t.merchant = any(${merchants}::text[]) and not t.livemode))`
+
 const timerColumns = 't.kind, t.subject, t.merchant, t.livemode, t.organization, t."user"'
 
 /** All that is asked of the read model, which an older program may have built without some of it. */
@@ -56,7 +65,7 @@ const freshStatement = `
   select t.id, ${timerColumns}, t.due_at as "dueAt", 0 as attempts
   from ${readSchema}.timers t
   where (t.due_at, t.id) > ($1, $5) and t.due_at <= $2 and ($4::text[] is null or t.kind = any($4))
-    and ($6::integer[] is null or ${shareOf} = any($6))
+    and ($6::integer[] is null or ${shareOf} = any($6)) and ${waits('$7', '$8')} is not true
     and not exists (select from timer_attempts a where a.id = t.id and a.due_at = t.due_at)
   order by t.due_at, t.id limit $3`
 
@@ -64,7 +73,7 @@ const postponedStatement = `
   select a.id, ${timerColumns}, a.due_at as "dueAt", a.attempts
   from timer_attempts a left join ${readSchema}.timers t on t.id = a.id and t.due_at = a.due_at
   where a.again_at <= $1 and (t.kind is null or ($3::text[] is null or t.kind = any($3))
-    and ($4::integer[] is null or ${shareOf} = any($4)))
+    and ($4::integer[] is null or ${shareOf} = any($4)) and ${waits('$5', '$6')} is not true)
   order by a.again_at limit $2`
 
 /**
@@ -77,7 +86,7 @@ const aheadStatement = `
     from ${readSchema}.timers t left join timer_attempts a on a.id = t.id and a.due_at = t.due_at
     where t.merchant = m.merchant and not t.livemode and t.due_at <= m.now
       and (a.id is null or a.again_at <= m.now) and ($4::text[] is null or t.kind = any($4))
-      and ($5::integer[] is null or ${shareOf} = any($5))
+      and ($5::integer[] is null or ${shareOf} = any($5)) and ${waits('$6', '$7')} is not true
     order by t.due_at fetch first row with ties) as next
   order by "dueAt" limit $3`
 
@@ -109,7 +118,7 @@ const bringBackStatement = `
  */
 export class PostgresTimers implements Timers {
   readonly #pool: pg.Pool
-  readonly #shares: Pick<TimerShares, 'held' | 'fence'> | undefined
+  readonly #shares: Shared | undefined
   readonly #postponements = new Batcher((batch: readonly Postponement[]) => this.#postpone(batch))
   /** Handed out for the first time and not postponed yet. */
   #begun = new Set<string>()
@@ -118,12 +127,13 @@ export class PostgresTimers implements Timers {
   #lookedAtAllAt = Number.NEGATIVE_INFINITY
   /** Unknown at first: the clock may have been set back before this process began. */
   #lastLookAt = Number.POSITIVE_INFINITY
-  /** Which were wanted at the last look. */
-  #wantedText = ''
+  /** What the last look asked for, and what it left out. */
+  #sharesText = ''
+  #leftOut: ReadonlySet<string> = new Set()
   #isBuilt = false
 
   /** Without shares: all timers. */
-  constructor(pool: pg.Pool, shares?: Pick<TimerShares, 'held' | 'fence'>) {
+  constructor(pool: pg.Pool, shares?: Shared) {
     this.#pool = pool
     this.#shares = shares
   }
@@ -134,9 +144,10 @@ export class PostgresTimers implements Timers {
     if (!this.#isBuilt) return []
     if (now.getTime() < this.#lastLookAt) await this.#bringBack(now)
     this.#lastLookAt = now.getTime()
-    const { kinds = null, except = [], ahead = [] } = wanted
-    const shares = this.#wantedShares(except)
-    const some = { limit, kinds: kinds && kinds.filter((kind) => !except.includes(kind)), shares }
+    const { kinds = null, except = [], ahead = [], heldUp = nothing } = wanted
+    this.#leaveOut(except, heldUp)
+    const shares = this.#wantedShares()
+    const some = { limit, kinds: kinds && kinds.filter((kind) => !except.includes(kind)), shares, heldUp }
     const found = await Promise.all([
       this.#postponed(now, some),
       this.#fresh(now, some),
@@ -150,29 +161,43 @@ export class PostgresTimers implements Timers {
     return this.#postponements.enqueue({ id, dueAt, until })
   }
 
+  asHeldNow(): Pick<Timers, 'postpone'> {
+    const fence = this.#shares?.fenceNow()
+    return { postpone: ({ id, dueAt }, until) => this.#write([{ id, dueAt, until }], fence) }
+  }
+
   async #looksBuilt(): Promise<boolean> {
     const { rows } = await this.#pool.query<{ isBuilt: boolean }>(builtStatement, [columnsAsked])
     return rows[0]!.isBuilt
   }
 
-  /**
-   * Null: all. Behind the last look of another process, this one must look at all of its share; so it must
-   * for kinds that were left out.
-   */
-  #wantedShares(except: readonly string[]): Shares {
+  /** Null: all. Behind the last look of another process, this one must look at all of its share. */
+  #wantedShares(): Shares {
     const held = this.#shares?.held ?? []
     const isAll = !this.#shares || held.length === timerShares
-    const wantedText = [isAll ? 'all' : held.join(), ...except].join(' ')
-    if (wantedText !== this.#wantedText) this.#lookedAtAllAt = Number.NEGATIVE_INFINITY
-    this.#wantedText = wantedText
+    const sharesText = isAll ? 'all' : held.join()
+    if (sharesText !== this.#sharesText) this.#lookedAtAllAt = Number.NEGATIVE_INFINITY
+    this.#sharesText = sharesText
     return isAll ? null : held
   }
 
-  async #fresh(now: Date, { limit, kinds, shares }: Some): Promise<readonly TimerRow[]> {
+  /** What was left out before is behind the last look. */
+  #leaveOut(except: readonly string[], { subjects, merchants }: HeldUp): void {
+    const leftOut = new Set([
+      ...except.map((kind) => `kind ${kind}`),
+      ...subjects.map((subject) => `subject ${subject}`),
+      ...merchants.map((merchant) => `merchant ${merchant}`),
+    ])
+    const isBack = (each: string) => !leftOut.has(each)
+    if ([...this.#leftOut].some(isBack)) this.#lookedAtAllAt = Number.NEGATIVE_INFINITY
+    this.#leftOut = leftOut
+  }
+
+  async #fresh(now: Date, { limit, kinds, shares, heldUp }: Some): Promise<readonly TimerRow[]> {
     const time = now.getTime()
     const looksAtAll = this.#begun.size > 0 || this.#isTimeForAll(time)
     const { dueAt, id } = looksAtAll ? begin : this.#freshFrom
-    const values = [dueAt, now, limit, kinds, id, shares]
+    const values = [dueAt, now, limit, kinds, id, shares, heldUp.subjects, heldUp.merchants]
     const { rows } = await this.#pool.query<TimerRow>(freshStatement, values)
     if (looksAtAll) this.#lookedAtAllAt = time
     this.#begun = new Set(rows.map(({ id }) => id))
@@ -183,11 +208,12 @@ export class PostgresTimers implements Timers {
 
   async #ahead(
     ahead: NonNullable<WantedTimers['ahead']>,
-    { limit, kinds, shares }: Some,
+    { limit, kinds, shares, heldUp }: Some,
   ): Promise<readonly TimerRow[]> {
     if (ahead.length === 0) return []
     const merchants = ahead.map(({ merchant }) => merchant)
-    const values = [merchants, ahead.map(({ now }) => now), limit, kinds, shares]
+    const some = [limit, kinds, shares, heldUp.subjects, heldUp.merchants]
+    const values = [merchants, ahead.map(({ now }) => now), ...some]
     return (await this.#pool.query<TimerRow>(aheadStatement, values)).rows
   }
 
@@ -197,9 +223,9 @@ export class PostgresTimers implements Timers {
   }
 
   /** Deletes the attempts of timers that are gone. */
-  async #postponed(now: Date, { limit, kinds, shares }: Some): Promise<readonly TimerRow[]> {
+  async #postponed(now: Date, { limit, kinds, shares, heldUp }: Some): Promise<readonly TimerRow[]> {
     for (;;) {
-      const values = [now, limit, kinds, shares]
+      const values = [now, limit, kinds, shares, heldUp.subjects, heldUp.merchants]
       const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, values)
       const gone = rows.filter(({ kind }) => kind === null)
       if (gone.length > 0) await this.#forget(gone)
@@ -208,25 +234,33 @@ export class PostgresTimers implements Timers {
   }
 
   async #bringBack(now: Date): Promise<void> {
-    await fenced(this.#pool, this.#shares?.fence, (connection) => connection.query(bringBackStatement, [now]))
+    await fenced(this.#pool, this.#shares?.fenceNow(), (connection) =>
+      connection.query(bringBackStatement, [now]),
+    )
   }
 
   async #forget(gone: readonly TimerKey[]): Promise<void> {
     const values = [gone.map(({ id }) => id), gone.map(({ dueAt }) => dueAt)]
-    await fenced(this.#pool, this.#shares?.fence, (connection) => connection.query(forgetStatement, values))
+    await fenced(this.#pool, this.#shares?.fenceNow(), (connection) =>
+      connection.query(forgetStatement, values),
+    )
   }
 
   /** Timers run concurrently and end together, each of them once. */
   async #postpone(batch: readonly Postponement[]): Promise<readonly undefined[]> {
+    await this.#write(batch, this.#shares?.fenceNow())
+    return batch.map(() => undefined)
+  }
+
+  async #write(batch: readonly Postponement[], fence: Fence | undefined): Promise<void> {
     const values = [
       batch.map(({ id }) => id),
       batch.map(({ dueAt }) => dueAt),
       batch.map(({ until }) => until),
     ]
     const query = { name: 'postpone-timers', text: postponeStatement, values }
-    await fenced(this.#pool, this.#shares?.fence, (connection) => connection.query(query))
+    await fenced(this.#pool, fence, (connection) => connection.query(query))
     for (const { id } of batch) this.#begun.delete(id)
-    return batch.map(() => undefined)
   }
 }
 

@@ -28,10 +28,8 @@ function runner() {
   const log = { info: () => undefined, error: () => undefined, warn: (what: object) => void told.push(what) }
   const failing = new FailingTimers(log, () => nowMs)
   const delays: number[] = []
-  const timers = {
-    due: async () => [timerOf('one')],
-    postpone: async (_: unknown, until: Date) => void delays.push(until.getTime() - noon.getTime()),
-  }
+  const postpone = async (_: unknown, until: Date) => void delays.push(until.getTime() - noon.getTime())
+  const timers = { due: async () => [timerOf('one')], postpone, asHeldNow: () => ({ postpone }) }
   const work = async () => {
     if (isAway) throw passing
     return undefined

@@ -182,12 +182,12 @@ const writers: Readonly<Record<string, (pool: pg.Pool, fence: Fence) => Promise<
   'wishes that are taken': (pool, fence) => new ParkedEvents(pool, 'relay', fence).retryRequests(),
   'wishes of read models that are taken': (pool, fence) => takeRetryRequests(pool, fence),
   'attempts of timers': (pool, fence) =>
-    new PostgresTimers(pool, { fence, held: [] }).postpone(
+    new PostgresTimers(pool, { fenceNow: () => fence, held: [] }).postpone(
       { id: 'a:b', dueAt: '2026-01-01T00:00:00Z' },
       new Date(0),
     ),
   'attempts that are forgotten': (pool, fence) =>
-    new PostgresTimers(pool, { fence, held: [] }).due(new Date(), 9),
+    new PostgresTimers(pool, { fenceNow: () => fence, held: [] }).due(new Date(), 9),
   'the table of a read model': (pool, fence) => projectorOf(pool, fence).open(payouts, 2),
   'rows of a read model': (pool, fence) => projectorOf(pool, fence).apply([{ ...track, table }], [], 9),
   'the view of a read model': (pool, fence) => publish({ pool, fence, dependents: '' }, { ...track, table }),

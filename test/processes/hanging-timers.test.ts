@@ -5,6 +5,7 @@ import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import type { Owner } from '../../packages/kernel/owner.ts'
 import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import type { MovedClock } from '../../packages/kernel/time/moved-clocks.ts'
 import { timers as timersModel } from '../../projections/timers.ts'
 import { runDue, runTimers, type TimerRunnerOptions } from '../../services/processes/runner/due-timers.ts'
 import { HangingLanes } from '../../services/processes/runner/hanging-lanes.ts'
@@ -14,13 +15,15 @@ import { testDatabase } from '../support/postgres.ts'
 const noon = Date.parse('2026-03-01T12:00:00Z')
 const at = (seconds: number) => new Date(noon + seconds * 1_000)
 const merchant = v7()
-const patienceMs = 20
+/** Lanes go on with the first look after what held them up has ended. */
+const usual = { patienceMs: 20, goOnEveryMs: 0 }
 
 /** A runner of timers of two kinds, of which `ask` waits until the operator answers. */
-async function openRunner(t: Test) {
+async function openRunner(t: Test, pace = usual) {
   const { pool } = await testDatabase(t)
   await publishMissing(pool, [timersModel], '')
   let now = at(10)
+  let ahead: readonly MovedClock[] = []
   const answers: (() => void)[] = []
   const run: string[] = []
   const ask = async ({ id }: DueTimer<Owner>) => {
@@ -37,13 +40,15 @@ async function openRunner(t: Test) {
   // The runner asks nothing else of its tools.
   const tools = {
     dependencies: {
-      clock: () => now,
-      movedClocks: { ahead: () => [], follow: async () => undefined },
+      clock: (owner?: object) => (owner && ahead[0]?.now) ?? now,
+      movedClocks: { ahead: () => ahead, follow: async () => undefined },
       executor: {},
+      store: { head: async () => 1 },
+      reads: { reached: async () => true },
     },
   } as unknown as TimerRunnerOptions['tools']
   const timers = new PostgresTimers(pool)
-  const hanging = new HangingLanes(patienceMs)
+  const hanging = new HangingLanes(pace)
   const processes = [{ timers: { ask, renew } }]
   const assertHeld = () => undefined
   const options = { processes, timers, tools, log, hanging }
@@ -53,19 +58,20 @@ async function openRunner(t: Test) {
   }
   t.teardown(answer)
   const setTime = (seconds: number) => void (now = at(seconds))
+  const moveClock = (seconds: number) => void (ahead = [{ merchant, now: at(seconds) }])
   const lookAt = (seconds: number) => {
     setTime(seconds)
     return runDue({ ...options, assertHeld })
   }
-  return { pool, run, lookAt, answer, hanging, options, assertHeld, setTime }
+  return { pool, run, lookAt, answer, hanging, options, assertHeld, setTime, moveClock }
 }
 
-/** As the projector writes them, due at noon. */
-async function set(pool: pg.Pool, kind: string, subjects: readonly string[]): Promise<void> {
+/** As the projector writes them; due at noon if nothing else is said. */
+async function set(pool: pg.Pool, kind: string, subjects: readonly string[], due = 0): Promise<void> {
   const text = `
     insert into read.timers (id, kind, subject, merchant, livemode, due_at)
     select $1 || ':' || subject, $1, subject, $2, false, $3 from unnest($4::text[]) as subject`
-  await pool.query(text, [kind, merchant, at(0), subjects])
+  await pool.query(text, [kind, merchant, at(due), subjects])
 }
 
 const attemptsOf = async (pool: pg.Pool, id: string) =>
@@ -83,11 +89,56 @@ t.test('a timer that an operator leaves without an answer holds up its own subje
   await lookAt(600)
   t.strictSame(run.length, 3, 'nor is it begun again before it has ended')
   await answer()
-  t.match(await attemptsOf(pool, 'ask:silent'), [{ attempts: 2, again_at: at(605).toISOString() }])
+  t.match(await attemptsOf(pool, 'ask:silent'), [{ attempts: 1, again_at: at(605).toISOString() }])
   await lookAt(1_000)
   await answer()
   await lookAt(1_001)
   t.strictSame(run.slice(3), ['ask:silent', 'renew:silent'], 'then all of its own come')
+})
+
+t.test('what waits behind a timer that hangs goes on in its order, and has not been tried', async (t) => {
+  const { pool, run, lookAt, answer } = await openRunner(t)
+  await set(pool, 'ask', ['one'], 0)
+  await set(pool, 'renew', ['one.2'], 2)
+  await lookAt(2)
+  await set(pool, 'renew', ['one.3'], 3)
+  for (const seconds of [3, 19, 40]) await lookAt(seconds)
+  t.strictSame(run, ['ask:one'])
+  t.strictSame((await pool.query('select id from timer_attempts')).rows, [])
+  await answer()
+  await lookAt(41)
+  t.strictSame(run, ['ask:one', 'renew:one.2', 'renew:one.3'])
+})
+
+t.test('of a merchant whose clock is ahead all wait for what hangs, and then run in order', async (t) => {
+  const { pool, run, lookAt, answer, moveClock } = await openRunner(t)
+  await set(pool, 'ask', ['one'], 100)
+  for (const due of [200, 300, 400]) await set(pool, 'renew', [`later ${due}`], due)
+  moveClock(350)
+  for (const seconds of [10, 11]) await lookAt(seconds)
+  moveClock(450)
+  for (const seconds of [12, 30, 31]) await lookAt(seconds)
+  t.strictSame(run, ['ask:one'])
+  await answer()
+  for (const seconds of [32, 33, 34]) await lookAt(seconds)
+  t.strictSame(run.slice(1), ['renew:later 200', 'renew:later 300', 'renew:later 400'])
+})
+
+t.test('lanes go on together, at most so often, and not before a look begins', async (t) => {
+  const { pool, run, lookAt, answer, hanging } = await openRunner(t, { ...usual, goOnEveryMs: 3_600_000 })
+  await set(pool, 'ask', ['one', 'two'])
+  await lookAt(10)
+  await answer()
+  await set(pool, 'renew', ['one.2'], 11)
+  const { heldUp } = hanging.waiting(new Set())
+  t.strictSame(heldUp.subjects, [], 'what has ended by the first time goes on')
+  await lookAt(11)
+  t.strictSame(run.slice(2), ['renew:one.2'])
+  await lookAt(20)
+  t.equal(run.length, 5, 'both are asked again')
+  await answer()
+  t.ok(hanging.isEmpty)
+  t.strictSame(hanging.waiting(new Set()).heldUp.subjects.toSorted(), ['one', 'two'])
 })
 
 t.test(
@@ -106,7 +157,7 @@ t.test(
     t.ok(run.includes('renew:other'))
     t.equal(asked(), first)
     await answer()
-    t.strictSame(hanging.kindsFull, [])
+    t.strictSame(hanging.waiting(new Set()).except, [])
     for (let seconds = 12; asked() < silent.length; seconds += 0.01) {
       await lookAt(seconds)
       await answer()

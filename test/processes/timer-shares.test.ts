@@ -46,15 +46,21 @@ t.test('whoever loses its session loses its shares, and its transactions write n
   const { pool } = await testDatabase(t)
   const [first, second] = ['first', 'second'].map((name) => runner(t, pool, name))
   await divided([first!], [8])
-  const { fence } = first!
+  const [timers, held] = [new PostgresTimers(pool, first), first!.fenceNow()]
+  const asHeld = timers.asHeldNow()
   first!.assertHeld()
   await pool.query(`
     select pg_terminate_backend(pid) from ${ownLocks} where locktype = 'advisory' and mode = 'ShareLock'`)
   await divided([second!], [8])
   t.throws(() => first!.assertHeld(), LeadershipLostError)
-  await t.rejects(fenced(pool, fence, mark), LeadershipLostError)
-  await divided([first!, second!], [4, 4])
-  await fenced(pool, fence, mark)
+  await t.rejects(fenced(pool, first!.fenceNow(), mark), LeadershipLostError)
+  await second!.close()
+  await divided([first!], [8])
+  await fenced(pool, first!.fenceNow(), mark)
+  await t.rejects(fenced(pool, held, mark), LeadershipLostError, 'what was lost does not return')
+  const timer = { id: 'a:b', dueAt: '2026-01-01T00:00:00Z' }
+  await t.rejects(asHeld.postpone(timer, new Date()), LeadershipLostError)
+  await timers.asHeldNow().postpone(timer, new Date())
 })
 
 const mark = (connection: pg.ClientBase) => connection.query("insert into checkpoints values ('one', 1)")

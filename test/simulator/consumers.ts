@@ -132,6 +132,10 @@ function isSame(one: ParkedPlace, other: ParkedPlace): boolean {
 /** The read model `timers` and its attempts, like infra/postgres/timers.ts. */
 export function simulatedTimers(notebook: Notebook, database: SimulatedDatabase, rule: Rule): Timers {
   return {
+    // A life that has lost its shares does not get them back.
+    asHeldNow() {
+      return this
+    },
     async due(now, limit) {
       const rows = [...database.table('timers').values()] as unknown as TimerRow[]
       const due = rows.filter(

@@ -39,10 +39,11 @@ export class TimerShares {
     return [...this.#held.keys()]
   }
 
-  /** For transactions about timers of the shares that are held. */
-  readonly fence: Fence = async (connection) => {
-    if (!this.#fence) throw new LeadershipLostError('timers')
-    await this.#fence(connection)
+  /**
+   * For transactions about timers of the shares that are held now. Lost ones do not count when they return.
+   */
+  fenceNow(): Fence {
+    return this.#fence ?? holdsNothing
   }
 
   /** Before effects that no transaction can fence: throws LeadershipLostError unless the shares are held. */
@@ -112,6 +113,10 @@ export class TimerShares {
     this.#held.clear()
     await session?.end()
   }
+}
+
+const holdsNothing: Fence = async () => {
+  throw new LeadershipLostError('timers')
 }
 
 async function runnersOf(connection: pg.ClientBase): Promise<number> {

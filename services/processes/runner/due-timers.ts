@@ -8,7 +8,7 @@ import type { DueTimer, Timers } from '../../../packages/kernel/ports/reads.ts'
 import { isPassing } from '../../composition/observing/failures.ts'
 import type { FailingTimers } from './failing-timers.ts'
 import { forEach } from './for-each.ts'
-import { laneKey, type HangingLanes } from './hanging-lanes.ts'
+import { subjectOf, type HangingLanes } from './hanging-lanes.ts'
 import type { Process, Tools } from './process.ts'
 import type { TimerPace } from './timer-pace.ts'
 
@@ -21,8 +21,6 @@ const timersModel = 'timers'
  */
 const settleMs = 5_000
 const passingFailureMs = 2_000
-/** What is left behind still at work, and whatever waits for it, is looked at again so much later. */
-const heldUpMs = 15_000
 /** A timer whose work throws is for people to look at; it keeps being retried meanwhile. */
 const failureMs = 10 * 60_000
 
@@ -80,9 +78,10 @@ interface Look {
 
 /** Runs the timers that are due. */
 export async function runDue(options: TimerRunnerOptions): Promise<Look> {
+  const held = options.timers.asHeldNow()
   const found = await find(options)
   const { due, isMoved } = found
-  const looking: Looking = { options, isMoved, noted: [], ran: 0, ranMoved: false }
+  const looking: Looking = { options, held, isMoved, noted: [], ran: 0, ranMoved: false }
   const lanes = [...lanesOf(found)]
   await forEach(lanes, atOnce, (lane) => runLane(lane, looking)).finally(() =>
     Promise.allSettled(looking.noted),
@@ -93,6 +92,7 @@ export async function runDue(options: TimerRunnerOptions): Promise<Look> {
 
 interface Looking extends Pick<Found, 'isMoved'> {
   readonly options: TimerRunnerOptions
+  readonly held: Pick<Timers, 'postpone'>
   readonly noted: Promise<void>[]
   ran: number
   ranMoved: boolean
@@ -102,49 +102,30 @@ interface Looking extends Pick<Found, 'isMoved'> {
 async function runLane(lane: Found['due'], looking: Looking): Promise<void> {
   const { options, isMoved } = looking
   const { timers, giveWay, hanging } = options
-  const note = (timer: DueTimer<Owner>, until: Date): Promise<void> => {
-    // The next one need not wait for it, so that many attempts are written at a time.
-    const noted = timers.postpone(timer, until)
-    noted.catch(() => undefined)
-    looking.noted.push(noted)
-    return noted
-  }
   for (const timer of lane) {
     await giveWay?.()
-    const timing = isMoved(timer) ? inTimeOf(timer, options) : options
-    const heldUp = () => new Date(timing.tools.dependencies.clock().getTime() + heldUpMs)
-    if (hanging?.has(timer)) continue
-    if (hanging?.holdsUp(laneKey(timer, isMoved(timer)))) {
-      void note(timer, heldUp())
-      continue
-    }
     if (hanging?.kindsFull.includes(timer.kind) && !isMoved(timer)) return
     looking.ran++
     looking.ranMoved ||= isMoved(timer)
-    const work = run(timing, timer)
+    const work = run(isMoved(timer) ? inTimeOf(timer, options) : options, timer)
     if (await hanging?.isOverdue(work)) {
-      hanging!.leave(timer, whenOver(timing, timer, { work, noted: note(timer, heldUp()) }))
+      hanging!.leave(timer, whenOver(looking, timer, work))
       return
     }
-    void note(timer, await work)
+    // The next one need not wait for it, so that many attempts are written at a time.
+    const noted = timers.postpone(timer, await work)
+    noted.catch(() => undefined)
+    looking.noted.push(noted)
   }
 }
 
-interface LeftWork {
-  readonly work: Promise<Date>
-  /** One statement cannot postpone a timer twice. */
-  readonly noted: Promise<void>
-}
-
 async function whenOver(
-  { timers, log }: TimerRunnerOptions,
+  { held, options: { log } }: Looking,
   timer: DueTimer<Owner>,
-  { work, noted }: LeftWork,
+  work: Promise<Date>,
 ): Promise<void> {
   try {
-    const until = await work
-    await noted.catch(() => undefined)
-    await timers.postpone(timer, until)
+    await held.postpone(timer, await work)
   } catch (error) {
     // Whoever has the share now continues with it.
     if (!(error instanceof LeadershipLostError))
@@ -169,7 +150,7 @@ async function find({ timers, processes, tools, hanging }: TimerRunnerOptions): 
   const moved = new Set(ahead.map(({ merchant }) => merchant))
   const isMoved = (timer: DueTimer<Owner>) =>
     'merchant' in timer && !timer.livemode && moved.has(timer.merchant)
-  const wanted = { kinds, except: hanging?.kindsFull ?? [], ahead }
+  const wanted = { kinds, ahead, ...hanging?.waiting(moved) }
   const due = await timers.due(clock(), perLook, wanted)
   if (!due.some(isMoved)) return { due, isMoved }
   const isKnown = await reads.reached(await store.head(), lookEveryMs, timersModel)
@@ -184,10 +165,11 @@ async function find({ timers, processes, tools, hanging }: TimerRunnerOptions): 
   return { due: current.filter(isNext), isMoved }
 }
 
+/** Timers of one subject run one after the other; those of a merchant whose clock is ahead, all of them. */
 function lanesOf({ due, isMoved }: Found): Iterable<Found['due']> {
   const lanes = new Map<string, DueTimer<Owner>[]>()
   for (const timer of due) {
-    const key = laneKey(timer, isMoved(timer))
+    const key = isMoved(timer) ? ownerText(timer) : subjectOf(timer)
     const lane = lanes.get(key)
     if (lane) lane.push(timer)
     else lanes.set(key, [timer])

@@ -1,51 +1,69 @@
-import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
-import type { DueTimer } from '../../../packages/kernel/ports/reads.ts'
+import type { Owner } from '../../../packages/kernel/owner.ts'
+import type { DueTimer, WantedTimers } from '../../../packages/kernel/ports/reads.ts'
 
 type Timer = DueTimer<Owner>
 
 /** Most work takes a hundredth of it; whoever asks an operator that is silent waits for seconds. */
 const patienceMsUsual = 1_000
+/** What was held up is wanted again at most so often, because that takes a look at all timers. */
+const goOnEveryMsUsual = 1_000
 /**
  * More of one kind are not begun beside those that a look has begun. All kinds that ask operators together
  * stay below what a look takes.
  */
 const perKindMax = 32
 
-/** Timers of one subject run one after the other; those of a merchant whose clock was moved, all of them. */
-export function laneKey(timer: Timer, isMoved: boolean): string {
-  return isMoved ? ownerText(timer) : timer.subject.split('.', 1)[0]!
+/** Timers of one subject run one after the other. */
+export function subjectOf({ subject }: Timer): string {
+  return subject.split('.', 1)[0]!
+}
+
+interface Left {
+  readonly timer: Timer
+  readonly gone: Promise<void>
+  isOver: boolean
 }
 
 /**
  * Timers whose work lasts so long that the next look does not wait for it, mostly because an operator is
- * silent: each holds up its own lane, and many of them their kind.
+ * silent: each holds up all of its subject, that of a merchant whose clock is ahead all of its sandbox, and
+ * many of them hold up their kind.
  */
 export class HangingLanes {
   readonly #patienceMs: number
-  readonly #underWay = new Map<string, Promise<void>>()
-  readonly #lanes = new Map<string, number>()
-  readonly #kinds = new Map<string, number>()
-  readonly #kindsFull = new Set<string>()
+  readonly #goOnEveryMs: number
+  /** Also what has ended, until the next look at all. */
+  readonly #left = new Map<string, Left>()
+  #kindsFull: readonly string[] = []
+  #wentOnAt = Number.NEGATIVE_INFINITY
 
-  constructor(patienceMs = patienceMsUsual) {
+  constructor({ patienceMs = patienceMsUsual, goOnEveryMs = goOnEveryMsUsual } = {}) {
     this.#patienceMs = patienceMs
+    this.#goOnEveryMs = goOnEveryMs
   }
 
   /** Of these kinds nothing more is begun for now. */
   get kindsFull(): readonly string[] {
-    return [...this.#kindsFull]
+    return this.#kindsFull
   }
 
   get isEmpty(): boolean {
-    return this.#underWay.size === 0
+    return [...this.#left.values()].every(({ isOver }) => isOver)
   }
 
-  has({ id }: Timer): boolean {
-    return this.#underWay.has(id)
-  }
-
-  holdsUp(lane: string): boolean {
-    return this.#lanes.has(lane)
+  /**
+   * What the look that begins now must leave out, if the clocks of these merchants are ahead. During a look
+   * nothing that it left out goes on.
+   */
+  waiting(moved: ReadonlySet<string>): Required<Pick<WantedTimers, 'except' | 'heldUp'>> {
+    this.#goOn()
+    const timers = [...this.#left.values()].map(({ timer }) => timer)
+    const sandboxes = timers.flatMap((timer) =>
+      'merchant' in timer && !timer.livemode ? timer.merchant : [],
+    )
+    const merchants = [...new Set(sandboxes)].filter((merchant) => moved.has(merchant))
+    const subjects = [...new Set(timers.map(subjectOf))]
+    return { except: this.#kindsFull, heldUp: { subjects, merchants } }
   }
 
   /** Whether the work has not ended when it should have. */
@@ -61,30 +79,31 @@ export class HangingLanes {
     }
   }
 
-  /** Until this has ended, the timer's lane is held up, and is not begun again. */
+  /** Until this has ended, the timer holds up what waits for it. */
   leave(timer: Timer, ended: Promise<void>): void {
-    // A merchant's clock may be moved meanwhile, which makes another lane of it.
-    const lanes = [laneKey(timer, false), laneKey(timer, true)]
-    for (const lane of lanes) add(this.#lanes, lane, 1)
-    if (add(this.#kinds, timer.kind, 1) >= perKindMax) this.#kindsFull.add(timer.kind)
-    const gone = ended.finally(() => {
-      this.#underWay.delete(timer.id)
-      for (const lane of lanes) add(this.#lanes, lane, -1)
-      // Half of them at a time, because a look for a kind that was left out is one at all timers.
-      if (add(this.#kinds, timer.kind, -1) < perKindMax / 2) this.#kindsFull.delete(timer.kind)
-    })
-    this.#underWay.set(timer.id, gone)
+    const left: Left = { timer, isOver: false, gone: ended.finally(() => void (left.isOver = true)) }
+    this.#left.set(timer.id, left)
+    this.#countKinds()
   }
 
   /** When all that is left has ended. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay.values())
+    await Promise.allSettled([...this.#left.values()].map(({ gone }) => gone))
   }
-}
 
-function add(counts: Map<string, number>, key: string, more: number): number {
-  const count = (counts.get(key) ?? 0) + more
-  if (count > 0) counts.set(key, count)
-  else counts.delete(key)
-  return count
+  #goOn(): void {
+    const now = performance.now()
+    if (now - this.#wentOnAt < this.#goOnEveryMs) return
+    const over = [...this.#left].filter(([, { isOver }]) => isOver)
+    if (over.length === 0) return
+    this.#wentOnAt = now
+    for (const [id] of over) this.#left.delete(id)
+    this.#countKinds()
+  }
+
+  #countKinds(): void {
+    const kinds = [...this.#left.values()].map(({ timer }) => timer.kind)
+    const isFull = (kind: string) => kinds.filter((each) => each === kind).length >= perKindMax
+    this.#kindsFull = [...new Set(kinds)].filter(isFull)
+  }
 }
