@@ -137,7 +137,7 @@ t.test('lanes go on together, at most so often, and not before a look begins', a
   await lookAt(20)
   t.equal(run.length, 5, 'both are asked again')
   await answer()
-  t.ok(hanging.isEmpty)
+  t.equal(hanging.busySince, Infinity)
   t.strictSame(hanging.waiting(new Set()).heldUp.subjects.toSorted(), ['one', 'two'])
 })
 
@@ -169,21 +169,20 @@ t.test(
 t.test('shares are not given back, nor does a runner end, while one of its timers hangs', async (t) => {
   const { pool, run, answer, hanging, options, assertHeld, setTime } = await openRunner(t)
   await set(pool, 'ask', ['silent'])
-  let mayGiveBack: boolean | undefined
-  const balance = async (asked: { readonly mayGiveBack?: boolean } = {}) =>
-    void (mayGiveBack = asked.mayGiveBack)
+  let busySince: number | undefined
+  const balance = async (asked: { readonly busySince?: number } = {}) => void (busySince = asked.busySince)
   const stop = new AbortController()
   let isOver = false
   const running = runTimers(options, { balance, held: [0], assertHeld }, stop.signal)
   const ended = running.then(() => void (isOver = true))
-  const asked = async () => mayGiveBack
-  await eventually(asked, (may) => may === false)
+  const asked = async () => busySince
+  await eventually(asked, (since) => since !== undefined && since < performance.now())
   await answer()
-  await eventually(asked, (may) => may === true)
+  await eventually(asked, (since) => since === Infinity)
   setTime(100)
   await eventually(
-    async () => hanging.isEmpty,
-    (isEmpty) => !isEmpty,
+    async () => hanging.busySince,
+    (since) => since < Infinity,
   )
   stop.abort()
   t.equal(await Promise.race([ended.then(() => true), lookedAgain(pool)]), false)

@@ -65,6 +65,33 @@ t.test('whoever loses its session loses its shares, and its transactions write n
 
 const mark = (connection: pg.ClientBase) => connection.query("insert into checkpoints values ('one', 1)")
 
+t.test('what is under way keeps its share, of which nothing more is handed out until then', async (t) => {
+  const { pool } = await testDatabase(t)
+  const [first, second] = ['first', 'second'].map((name) => runner(t, pool, name))
+  await divided([first!], [8])
+  const busySince = performance.now()
+  const begunBefore = new PostgresTimers(pool, first).asHeldNow()
+  const held = async () => {
+    await first!.balance({ busySince })
+    await second!.balance()
+    return [first!.held.length, second!.held.length].join()
+  }
+  await eventually(held, (lengths) => lengths === '4,0')
+  const begunSince = new PostgresTimers(pool, first).asHeldNow()
+  const timer = { id: 'a:b', dueAt: '2026-01-01T00:00:00Z' }
+  await begunBefore.postpone(timer, new Date())
+  const later = performance.now()
+  const freed = async () => {
+    await first!.balance({ busySince: later })
+    await second!.balance()
+    return [first!.held.length, second!.held.length].join()
+  }
+  await eventually(freed, (lengths) => lengths === '4,4')
+  t.strictSame(together([first!, second!]), all)
+  await begunSince.postpone(timer, new Date())
+  await t.rejects(begunBefore.postpone(timer, new Date()), LeadershipLostError)
+})
+
 t.test('each runner is handed the timers of its own shares, all of an owner by one of them', async (t) => {
   const { pool } = await testDatabase(t)
   await publishMissing(pool, [timersModel], '')

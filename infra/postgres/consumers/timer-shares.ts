@@ -26,6 +26,8 @@ export interface Runner {
 export class TimerShares {
   readonly #runner: Runner
   readonly #held = new Map<number, Term>()
+  /** Of these, what is more than this process's part, and since when it is (`performance.now`). */
+  readonly #leaving = new Map<number, number>()
   #session: LockSession | undefined
   #balancedAt = Number.NEGATIVE_INFINITY
   #isClosed = false
@@ -36,7 +38,7 @@ export class TimerShares {
   }
 
   get held(): readonly number[] {
-    return [...this.#held.keys()]
+    return [...this.#held.keys()].filter((share) => !this.#leaving.has(share))
   }
 
   /**
@@ -53,17 +55,18 @@ export class TimerShares {
   }
 
   /**
-   * Takes what is free, gives back what is more than this process's part; at most once a second. Nothing is
-   * given back while something is under way, because another process would run it at once.
+   * Takes what is free, gives back what is more than this process's part; at most once a second. What is under
+   * way since `busySince` (`performance.now`) another process would run at once: what is given back is no
+   * longer held at first, and free only when all that had begun by then is over.
    */
-  async balance({ mayGiveBack = true } = {}): Promise<void> {
+  async balance({ busySince = Infinity } = {}): Promise<void> {
     if (this.#session?.over.aborted) await this.#lose()
     if (this.#isClosed || performance.now() - this.#balancedAt < lookEveryMs) return
     this.#balancedAt = performance.now()
     try {
       const session = (this.#session ??= await this.#open())
       const part = Math.ceil(timerShares / (await runnersOf(session.client)))
-      if (mayGiveBack) await this.#giveBack(session, part)
+      await this.#giveBack(session, part, busySince)
       await this.#take(session, part)
     } catch {
       // Whatever went wrong, this connection is useless: the next one is tried at the next look.
@@ -96,13 +99,20 @@ export class TimerShares {
       if (this.#held.has(share) || !(await tryLock(session.client, name))) continue
       this.#held.set(share, { name, epoch: await session.elect(name, this.#runner.instance) })
     }
-    this.#fence = fenceOf([...this.#held.values()], session.finish)
+    const terms = this.held.map((share) => this.#held.get(share)!)
+    this.#fence = fenceOf(terms, session.finish)
   }
 
-  async #giveBack(session: LockSession, part: number): Promise<void> {
-    for (const [share, { name }] of [...this.#held].slice(part)) {
-      this.#held.delete(share)
-      await unlock(session.client, name)
+  async #giveBack(session: LockSession, part: number, busySince: number): Promise<void> {
+    const surplus = [...this.#held].slice(part)
+    const since = new Map(surplus.map(([share]) => [share, this.#leaving.get(share) ?? performance.now()]))
+    this.#leaving.clear()
+    for (const [share, { name }] of surplus) {
+      if (busySince <= since.get(share)!) this.#leaving.set(share, since.get(share)!)
+      else {
+        this.#held.delete(share)
+        await unlock(session.client, name)
+      }
     }
   }
 
@@ -111,6 +121,7 @@ export class TimerShares {
     this.#session = undefined
     this.#fence = undefined
     this.#held.clear()
+    this.#leaving.clear()
     await session?.end()
   }
 }

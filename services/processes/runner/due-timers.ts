@@ -56,7 +56,7 @@ export async function runTimers(
     let isFull = false
     try {
       await options.tools.dependencies.movedClocks.follow()
-      await shares.balance({ mayGiveBack: hanging.isEmpty })
+      await shares.balance({ busySince: hanging.busySince })
       const look = shares.held.length > 0 ? await runDue({ ...options, assertHeld }) : undefined
       isFull = look?.isFull === true
       if (look && look.ran >= perLook) await options.pace?.keep(executor.position, signal)

@@ -20,6 +20,7 @@ export function subjectOf({ subject }: Timer): string {
 
 interface Left {
   readonly timer: Timer
+  readonly leftAt: number
   readonly gone: Promise<void>
   isOver: boolean
 }
@@ -47,8 +48,10 @@ export class HangingLanes {
     return this.#kindsFull
   }
 
-  get isEmpty(): boolean {
-    return [...this.#left.values()].every(({ isOver }) => isOver)
+  /** When the first of those that are under way was left (`performance.now`); infinite when none is. */
+  get busySince(): number {
+    const underWay = [...this.#left.values()].filter(({ isOver }) => !isOver)
+    return Math.min(...underWay.map(({ leftAt }) => leftAt))
   }
 
   /**
@@ -81,7 +84,8 @@ export class HangingLanes {
 
   /** Until this has ended, the timer holds up what waits for it. */
   leave(timer: Timer, ended: Promise<void>): void {
-    const left: Left = { timer, isOver: false, gone: ended.finally(() => void (left.isOver = true)) }
+    const gone = ended.finally(() => void (left.isOver = true))
+    const left: Left = { timer, leftAt: performance.now(), isOver: false, gone }
     this.#left.set(timer.id, left)
     this.#countKinds()
   }
