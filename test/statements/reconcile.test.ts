@@ -229,7 +229,10 @@ t.test('a file that cannot be read imports nothing', async (t) => {
     ['reference;amount\n', /no lines/],
   ]
   for (const [text, message] of refused) t.match(await reconcile(file(text)), { code: 2, stderr: message })
-  t.match(await reconcile(join(directory, 'nothing.csv')), { code: 2, stderr: /There is no/ })
+  t.match(await reconcile(join(directory, 'nothing.csv')), { code: 2, stderr: /nothing.csv is not there/ })
+  t.match(await reconcile(directory), { code: 2, stderr: /is a directory/ })
+  const misread = ['--opening', 'abc', '--closing', '5']
+  t.match(await reconcile(file(good), ...misread), { code: 2, stderr: /--opening: "abc" is no amount/ })
   t.match(await reconcile(file(good), '--map', 'amount'), { code: 2 })
   t.match(await ikw(settings, 'reconcile', '--rail', 'card', '--statement', file(good)), {
     code: 2,

@@ -55,9 +55,9 @@ export class TimerShares {
   }
 
   /**
-   * Takes what is free, gives back what is more than this process's part; at most once a second. What is under
-   * way since `busySince` (`performance.now`) another process would run at once: what is given back is no
-   * longer held at first, and free only when all that had begun by then is over.
+   * Takes what is free, gives back what is more than this process's part; at most once a second. Another
+   * process would run at once what is under way since `busySince` (`performance.now`): what is given back is
+   * no longer held at first, and free only when all that had begun by then is over.
    */
   async balance({ busySince = Infinity } = {}): Promise<void> {
     if (this.#session?.over.aborted) await this.#lose()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
-import { minorUnits, type DecimalMark } from '../../../infra/statements/amounts.ts'
+import { AmountError, minorUnits, type DecimalMark } from '../../../infra/statements/amounts.ts'
 import { readStatement, StatementError, type ColumnMap } from '../../../infra/statements/read-statement.ts'
 import { markets, operators } from '../../../packages/contract/payments/catalog.ts'
 import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
@@ -139,17 +139,32 @@ function readFile({ statement, map, decimal }: Options, reading: Reading) {
       throw new CommandFailedError(
         `${statement} was not imported, because not all of it can be read.\n${error.message}`,
       )
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new CommandFailedError(`There is no ${statement}.`)
+    const why = unreadable[(error as NodeJS.ErrnoException).code ?? '']
+    if (why) throw new CommandFailedError(`${statement} ${why}.`)
     throw error
   }
 }
 
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is not there',
+  EISDIR: 'is a directory',
+  EACCES: 'may not be read',
+}
+
 function movedBy({ opening, closing, decimal }: Options, digits: number): number | undefined {
+  const inMinorUnits = (option: string, text: string) => {
+    try {
+      return minorUnits(text, digits, decimal)
+    } catch (error) {
+      if (error instanceof AmountError) throw new CommandFailedError(`${option}: ${error.message}.`)
+      throw error
+    }
+  }
   if (opening === undefined && closing === undefined) return undefined
   if (opening === undefined || closing === undefined)
     throw new CommandFailedError('--opening and --closing go together.')
-  return minorUnits(closing, digits, decimal) - minorUnits(opening, digits, decimal)
+  return inMinorUnits('--closing', closing) - inMinorUnits('--opening', opening)
 }
 
 function isClean({ result }: ReconciledStatement): boolean {
