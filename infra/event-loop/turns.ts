@@ -1,10 +1,10 @@
 /** To be awaited before each piece of work; `undefined`: it is this work's turn. */
 export type GiveWay = () => Promise<void> | undefined
 
-/** So long nobody else has the event loop. */
-const turnMs = 2
+/** So long nobody else has the event loop. A request needs it several times, and may wait each time. */
+const turnMs = 1
 /** After others have had it for longer, as for their parts of a request. */
-const turnMostMs = 8
+const turnMostMs = 4
 
 type Lane = (() => void)[]
 

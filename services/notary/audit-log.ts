@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { NoSpaceLeftError } from '../../infra/history/spare-space.ts'
 import type { AuditFindings, ComparedEvents } from '../../infra/postgres/transparency/audit-findings.ts'
@@ -25,11 +26,16 @@ export interface Audited {
   /** Keys of the witnesses that the service has. */
   readonly witnesses: readonly string[]
   readonly now: () => Date
+  /** Awaited before each piece of work, where requests are answered beside it. */
+  readonly giveWay?: GiveWay
   /** Where the audit may keep what does not fit into memory. */
   readonly directory?: string
   /** Left out: a tenth of the disk, at most 1 GiB. */
   readonly keepFreeBytes?: number
 }
+
+/** Of new events, which are read before each pause. */
+const eventsPerRead = 200
 
 /** What was found, and how far: kept together, so that nothing is lost when another process goes on. */
 export type Progress = Pick<AuditFindings, 'compared' | 'add'>
@@ -102,14 +108,21 @@ export class NewEvents {
   async #apply(audit: TreeAudit, size: number): Promise<number> {
     let position = this.#position
     while (audit.size < size) {
-      const limit = Math.min(eventsAtOnce, size - audit.size)
+      const limit = Math.min(eventsPerRead, size - audit.size)
       const events = await this.#audited.stored.readAll(position, limit)
       if (events.length === 0) break
-      await audit.apply(events)
+      await this.#applyInPieces(audit, events)
       position = events.at(-1)!.position
       await this.#breathe()
     }
     return position
+  }
+
+  async #applyInPieces(audit: TreeAudit, events: readonly StoredEvent[]): Promise<void> {
+    for (let at = 0; at < events.length; at += eventsAtOnce) {
+      await this.#audited.giveWay?.()
+      await audit.apply(events.slice(at, at + eventsAtOnce))
+    }
   }
 }
 

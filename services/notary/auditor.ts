@@ -51,7 +51,7 @@ class Auditor {
   #comparedMs = performance.now()
 
   constructor(runtime: Runtime, { fence }: LeaderTerm, options: AuditorOptions) {
-    const { postgres, asStored: stored, dependencies, configuration } = runtime
+    const { postgres, asStored: stored, dependencies, configuration, turns } = runtime
     const { pool } = postgres
     const { vault, store, clock: now } = dependencies
     this.#runtime = runtime
@@ -61,6 +61,7 @@ class Auditor {
     this.#audited = {
       ...{ pool, stored, store, now, witnesses, directory: configuration.dataDirectory },
       verifierKeys: () => vouchedKeys({ pool, vault }),
+      giveWay: turns.lane(),
     }
   }
 

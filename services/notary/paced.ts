@@ -7,8 +7,8 @@ export interface Pace {
   readonly signal: AbortSignal
 }
 
-/** As many as are worked on without letting others have the processor. */
-export const eventsAtOnce = 200
+/** As many as are compared without letting others have the processor: a few milliseconds of work. */
+export const eventsAtOnce = 20
 /** However long the work took. */
 const pauseMostMs = 1_000
 

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { auditFindings, AuditFindings } from '../../infra/postgres/transparency/audit-findings.ts'
 import { vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
 import { auditWholeLog, NewEvents, type Audited, type Progress } from '../../services/notary/audit-log.ts'
+import { eventsAtOnce } from '../../services/notary/paced.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -105,6 +106,25 @@ t.test('the next leader goes on where the last one has looked', async (t) => {
   t.strictSame(await auditor().look(), [], 'once')
   await writeMore()
   t.strictSame(await auditor().look(), [])
+})
+
+t.test('new events are compared in pieces, between which requests are answered', async (t) => {
+  const { service, progress } = await unaudited(t)
+  let pieces = 0
+  const giveWay = () => void pieces++
+  const auditor = new NewEvents({ ...auditedBy(service), giveWay }, progress, pace)
+  const compared = async () => (await progress.compared())!.size
+  t.strictSame(await auditor.look(), [])
+  const before = await compared()
+  await Promise.all(
+    Array.from({ length: 2 * eventsAtOnce }, () => service.post('/api/v1/payment-intents', order)),
+  )
+  await allSigned(service)
+  pieces = 0
+  t.strictSame(await auditor.look(), [])
+  const events = (await compared()) - before
+  t.ok(events >= 2 * eventsAtOnce)
+  t.ok(pieces >= events / eventsAtOnce, `${pieces} pieces`)
 })
 
 t.test('the next leader sees a tree that was written anew, or cut, before it came', async (t) => {
