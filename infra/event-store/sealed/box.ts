@@ -19,8 +19,10 @@ export interface SealContext {
  */
 export function seal(key: Buffer, content: string, { salt, id }: SealContext): string {
   const cipher = createCipheriv(algorithm, key, nonceOf(salt)).setAAD(Buffer.from(id))
-  const bytes = Buffer.concat([cipher.update(content, 'utf8'), cipher.final(), cipher.getAuthTag()])
-  return bytes.toString('base64url')
+  const sealed = cipher.update(content, 'utf8')
+  // A stream cipher: nothing is left for the end.
+  cipher.final()
+  return Buffer.concat([sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
 /** Throws for a box that was changed or moved. */

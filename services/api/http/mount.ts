@@ -187,8 +187,10 @@ function begin({ dependencies }: Api, logged: (path: string) => string) {
         {
           request: id,
           method: request.method,
-          // Without the query, which may search for a phone number.
-          path: logged(response.locals['path'] as string),
+          // Without the query, which may search for a phone number. Found only where it is written.
+          get path() {
+            return logged(response.locals['path'] as string)
+          },
           status: response.statusCode,
           durationMs,
         },
