@@ -19,8 +19,8 @@ export interface Cause {
 export interface SenderSession {
   readonly user: string
   readonly id: string
-  /** How often all sessions of the user had been ended when it began; null for one of an older version. */
-  readonly endings: number | null
+  /** How often all sessions of the user had been ended when it began. */
+  readonly endings: number
 }
 
 /** What a decision may know besides its own history: the owner and the time. The clock is read outside. */

@@ -55,7 +55,7 @@ interface Leaving {
 
 /** Ends the account: nobody signs in to it, and its sessions are over. Repeats do nothing. */
 export async function leave(
-  { dependencies: { executor, clock, newId } }: Runtime,
+  { dependencies: { executor, newId } }: Runtime,
   { id, by }: Leaving,
   memberships: readonly Membership[],
 ): Promise<void> {
@@ -67,8 +67,8 @@ export async function leave(
   }
   const own = { user: id, ...signed }
   await executor.send(user, id, { type: 'LeaveUser', data: {} }, own)
-  const startedUntil = clock().toISOString()
-  const ending = { startedUntil, except: null, reason: 'ended_by_user' } as const
+  // None can begin any more, whatever the clock says with which the last one did.
+  const ending = { startedUntil: null, except: null, reason: 'ended_by_user' } as const
   await executor.send(userSessions, id, { type: 'EndSessions', data: ending }, own)
 }
 

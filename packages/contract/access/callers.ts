@@ -21,8 +21,8 @@ type Shown =
       readonly credential: 'user'
       readonly user: string
       readonly session: string
-      /** How often all sessions of the user had been ended when it began; null if it does not say. */
-      readonly endings: number | null
+      /** How often all sessions of the user had been ended when it began. */
+      readonly endings: number
       /** Null for a merchant that no organization owns. */
       readonly organization: string | null
       /** Null for who is no member of the merchant, or no more. */

@@ -18,7 +18,8 @@ const EndReason = literals('signed_out', 'ended_by_user', 'password_changed', 't
 /** A newer version only takes more. */
 const asItWas = (old: object) => old
 const fromNowhere = (old: object) => ({ ...old, country: null })
-const sinceUnknown = (old: object) => ({ ...old, endings: null })
+/** As if it had begun before all: nobody knows which ones came first. */
+const sinceFirst = (old: object) => ({ ...old, endings: 0 })
 
 const aboutUser = (_: object, id: string) => `user/${id}`
 
@@ -34,10 +35,10 @@ export const userSessionEvents = {
         method: literals('password', 'registration', 'magic_link', 'passkey', 'google', 'invitation'),
         merchant: nullable(Uuid),
         /** How often all sessions of the user had been ended when the user proved who it is. */
-        endings: nullable(Type.Integer()),
+        endings: Type.Integer(),
         ...SignInOrigin,
       }),
-      { 1: fromNowhere, 2: sinceUnknown },
+      { 1: fromNowhere, 2: sinceFirst },
     ),
   ),
   SessionRefreshed: sealedFor(
@@ -68,7 +69,7 @@ export interface Session extends SignInOrigin {
   readonly id: string
   readonly merchant: string | null
   readonly startedAt: string
-  readonly endings: number | null
+  readonly endings: number
   /** How often its refresh token was replaced; only the newest is good. */
   readonly generation: number
   /** When it was last started or refreshed. */

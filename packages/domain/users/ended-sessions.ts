@@ -38,6 +38,6 @@ function requireOngoing(
   { sessionsEnded: ended }: EndedSessions,
   { id: user, inSession: session }: Pick<Context<UserOwner>, 'id' | 'inSession'>,
 ): void {
-  if (session?.user !== user || session.endings === null || session.id === ended.except) return
-  if (session.endings < ended.times) refuse('credential_must_not_be_expired')
+  const isOver = session?.user === user && session.id !== ended.except && session.endings < ended.times
+  if (isOver) refuse('credential_must_not_be_expired')
 }
