@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { DueTimer, HeldUp, Timers, WantedTimers } from '../../packages/kernel/ports/reads.ts'
-import { ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
+import type { DueTimer, HeldUp, KindOf, Timers, WantedTimers } from '../../packages/kernel/ports/reads.ts'
+import { ownedBy, ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
 import { fenced, type Fence } from './consumers/fence.ts'
 import { timerShares, type TimerShares } from './consumers/timer-shares.ts'
 import { readSchema } from './read-models/tables.ts'
@@ -10,7 +10,7 @@ type Timer = DueTimer<Owner>
 type TimerKey = Pick<Timer, 'id' | 'dueAt'>
 type Shared = Pick<TimerShares, 'held' | 'fenceNow'>
 
-const nothing: HeldUp = { subjects: [], merchants: [] }
+const nothing: HeldUp = { subjects: [], merchants: [], kindsOf: [] }
 
 /**
  * Many timers may fall due at the same moment, so the time alone cannot identify the place to resume from.
@@ -23,8 +23,8 @@ type Shares = readonly number[] | null
 interface Some {
   readonly limit: number
   readonly kinds: readonly string[] | null
-  readonly shares: Shares
-  readonly heldUp: HeldUp
+  /** Of which shares, and what is held up, as the statements ask for them. */
+  readonly held: readonly (Shares | readonly string[])[]
 }
 
 interface Postponement extends TimerKey {
@@ -52,6 +52,14 @@ const waits = (subjects: string, merchants: string) => `(
   split_part(t.subject, '.', 1) = any(${subjects}::text[])
   or (t.merchant = any(${merchants}::text[]) and not t.livemode))`
 
+/** A kind of an owner's timers, in the words of `kindOfText`. */
+const kindOf = `t.kind || ' ' || coalesce(t.merchant || ' ' || t.livemode, t.organization, t."user", '')`
+
+function kindOfText({ kind, owner }: KindOf): string {
+  const { merchant, livemode, organization, user } = ownedBy(owner)
+  return `${kind} ${merchant ? `${merchant} ${livemode}` : (organization ?? user ?? '')}`
+}
+
 const timerColumns = 't.kind, t.subject, t.merchant, t.livemode, t.organization, t."user"'
 
 /** All that is asked of the read model, which an older program may have built without some of it. */
@@ -66,6 +74,7 @@ const freshStatement = `
   from ${readSchema}.timers t
   where (t.due_at, t.id) > ($1, $5) and t.due_at <= $2 and ($4::text[] is null or t.kind = any($4))
     and ($6::integer[] is null or ${shareOf} = any($6)) and ${waits('$7', '$8')} is not true
+    and (cardinality($9::text[]) = 0 or ${kindOf} <> all($9))
     and not exists (select from timer_attempts a where a.id = t.id and a.due_at = t.due_at)
   order by t.due_at, t.id limit $3`
 
@@ -73,7 +82,8 @@ const postponedStatement = `
   select a.id, ${timerColumns}, a.due_at as "dueAt", a.attempts
   from timer_attempts a left join ${readSchema}.timers t on t.id = a.id and t.due_at = a.due_at
   where a.again_at <= $1 and (t.kind is null or ($3::text[] is null or t.kind = any($3))
-    and ($4::integer[] is null or ${shareOf} = any($4)) and ${waits('$5', '$6')} is not true)
+    and ($4::integer[] is null or ${shareOf} = any($4)) and ${waits('$5', '$6')} is not true
+    and (cardinality($7::text[]) = 0 or ${kindOf} <> all($7)))
   order by a.again_at limit $2`
 
 /**
@@ -147,11 +157,17 @@ export class PostgresTimers implements Timers {
     const { kinds = null, except = [], ahead = [], heldUp = nothing } = wanted
     this.#leaveOut(except, heldUp)
     const shares = this.#wantedShares()
-    const some = { limit, kinds: kinds && kinds.filter((kind) => !except.includes(kind)), shares, heldUp }
+    const { subjects, merchants, kindsOf } = heldUp
+    const values = [shares, subjects, merchants]
+    const some = {
+      limit,
+      kinds: kinds && kinds.filter((kind) => !except.includes(kind)),
+      held: [...values, kindsOf.map(kindOfText)],
+    }
     const found = await Promise.all([
       this.#postponed(now, some),
       this.#fresh(now, some),
-      this.#ahead(ahead, { ...some, kinds }),
+      this.#ahead(ahead, { limit, kinds, held: values }),
     ])
     const byId = new Map(found.flat().map((timer) => [timer.id, timer]))
     return [...byId.values()].sort((one, other) => (one.dueAt < other.dueAt ? -1 : 1)).map(timerOf)
@@ -182,22 +198,23 @@ export class PostgresTimers implements Timers {
   }
 
   /** What was left out before is behind the last look. */
-  #leaveOut(except: readonly string[], { subjects, merchants }: HeldUp): void {
+  #leaveOut(except: readonly string[], { subjects, merchants, kindsOf }: HeldUp): void {
     const leftOut = new Set([
       ...except.map((kind) => `kind ${kind}`),
       ...subjects.map((subject) => `subject ${subject}`),
       ...merchants.map((merchant) => `merchant ${merchant}`),
+      ...kindsOf.map((one) => `kind of ${kindOfText(one)}`),
     ])
     const isBack = (each: string) => !leftOut.has(each)
     if ([...this.#leftOut].some(isBack)) this.#lookedAtAllAt = Number.NEGATIVE_INFINITY
     this.#leftOut = leftOut
   }
 
-  async #fresh(now: Date, { limit, kinds, shares, heldUp }: Some): Promise<readonly TimerRow[]> {
+  async #fresh(now: Date, { limit, kinds, held }: Some): Promise<readonly TimerRow[]> {
     const time = now.getTime()
     const looksAtAll = this.#begun.size > 0 || this.#isTimeForAll(time)
     const { dueAt, id } = looksAtAll ? begin : this.#freshFrom
-    const values = [dueAt, now, limit, kinds, id, shares, heldUp.subjects, heldUp.merchants]
+    const values = [dueAt, now, limit, kinds, id, ...held]
     const { rows } = await this.#pool.query<TimerRow>(freshStatement, values)
     if (looksAtAll) this.#lookedAtAllAt = time
     this.#begun = new Set(rows.map(({ id }) => id))
@@ -208,12 +225,11 @@ export class PostgresTimers implements Timers {
 
   async #ahead(
     ahead: NonNullable<WantedTimers['ahead']>,
-    { limit, kinds, shares, heldUp }: Some,
+    { limit, kinds, held }: Some,
   ): Promise<readonly TimerRow[]> {
     if (ahead.length === 0) return []
     const merchants = ahead.map(({ merchant }) => merchant)
-    const some = [limit, kinds, shares, heldUp.subjects, heldUp.merchants]
-    const values = [merchants, ahead.map(({ now }) => now), ...some]
+    const values = [merchants, ahead.map(({ now }) => now), limit, kinds, ...held]
     return (await this.#pool.query<TimerRow>(aheadStatement, values)).rows
   }
 
@@ -223,9 +239,9 @@ export class PostgresTimers implements Timers {
   }
 
   /** Deletes the attempts of timers that are gone. */
-  async #postponed(now: Date, { limit, kinds, shares, heldUp }: Some): Promise<readonly TimerRow[]> {
+  async #postponed(now: Date, { limit, kinds, held }: Some): Promise<readonly TimerRow[]> {
     for (;;) {
-      const values = [now, limit, kinds, shares, heldUp.subjects, heldUp.merchants]
+      const values = [now, limit, kinds, ...held]
       const { rows } = await this.#pool.query<PostponedRow>(postponedStatement, values)
       const gone = rows.filter(({ kind }) => kind === null)
       if (gone.length > 0) await this.#forget(gone)

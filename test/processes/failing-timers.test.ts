@@ -85,3 +85,16 @@ t.test('many that fail are told of once a minute, and what nobody tries any more
   nowMs += 11 * minuteMs
   t.strictSame(failing.longestSeconds, { live: 0, sandbox: 0 })
 })
+
+t.test(
+  'where so many fail that not all are remembered, all the same they are tried ever less often',
+  async (t) => {
+    const log = { info: () => undefined, error: () => undefined, warn: () => undefined }
+    const failing = new FailingTimers(log, () => 0)
+    for (let one = 0; one < 10_000; one++) failing.failed(timerOf(String(one)), passing)
+    const delays = [0, 1, 5, 20].map((attempts) =>
+      failing.failed({ ...timerOf('another'), attempts }, passing),
+    )
+    t.strictSame(delays, [2_000, 4_000, 64_000, 5 * minuteMs])
+  },
+)

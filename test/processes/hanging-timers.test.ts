@@ -28,6 +28,7 @@ async function openRunner(t: Test, pace = usual) {
   const run: string[] = []
   const ask = async ({ id }: DueTimer<Owner>) => {
     run.push(id)
+    if (id === 'ask:heard') return undefined
     await new Promise<void>((resolve) => answers.push(resolve))
     return undefined
   }
@@ -67,11 +68,21 @@ async function openRunner(t: Test, pace = usual) {
 }
 
 /** As the projector writes them; due at noon if nothing else is said. */
-async function set(pool: pg.Pool, kind: string, subjects: readonly string[], due = 0): Promise<void> {
+const set = (pool: pg.Pool, kind: string, subjects: readonly string[], due = 0) =>
+  setFor(merchant, { pool, kind, subjects, due })
+
+interface Timers {
+  readonly pool: pg.Pool
+  readonly kind: string
+  readonly subjects: readonly string[]
+  readonly due: number
+}
+
+async function setFor(owner: string, { pool, kind, subjects, due }: Timers): Promise<void> {
   const text = `
     insert into read.timers (id, kind, subject, merchant, livemode, due_at)
     select $1 || ':' || subject, $1, subject, $2, false, $3 from unnest($4::text[]) as subject`
-  await pool.query(text, [kind, merchant, at(due), subjects])
+  await pool.query(text, [kind, owner, at(due), subjects])
 }
 
 const attemptsOf = async (pool: pg.Pool, id: string) =>
@@ -142,29 +153,63 @@ t.test('lanes go on together, at most so often, and not before a look begins', a
 })
 
 t.test(
-  'an operator that answers nobody is asked no more than it can leave waiting, and others go on',
+  'who waits for a silent operator keeps no other of the same kind waiting, and begins only so many',
   async (t) => {
     const { pool, run, lookAt, answer, hanging } = await openRunner(t)
     const silent = Array.from({ length: 2_500 }, (_, n) => `silent ${n}`)
     await set(pool, 'ask', silent)
     await set(pool, 'renew', ['other'])
-    const asked = () => run.filter((id) => id.startsWith('ask')).length
+    await setFor(v7(), { pool, kind: 'ask', subjects: ['heard'], due: 5 })
+    const asked = () => run.filter((id) => id.startsWith('ask:silent')).length
     await lookAt(10)
     const first = asked()
     t.ok(first < 200, `${first} of ${silent.length} were asked`)
-    t.strictSame(hanging.kindsFull, ['ask'])
+    t.match(hanging.waiting(new Set()).heldUp.kindsOf, [{ kind: 'ask', owner: { merchant } }])
     await lookAt(11)
-    t.ok(run.includes('renew:other'))
+    t.ok(run.includes('renew:other') && run.includes('ask:heard'))
     t.equal(asked(), first)
     await answer()
-    t.strictSame(hanging.waiting(new Set()).except, [])
-    for (let seconds = 12; asked() < silent.length; seconds += 0.01) {
+    t.strictSame(hanging.waiting(new Set()).heldUp.kindsOf, [])
+    await lookAt(12)
+    t.equal(asked() - first, 64, 'fewer at once than when nobody knew that they would wait')
+    await answer()
+    for (let seconds = 13; asked() < silent.length; seconds += 0.01) {
       await lookAt(seconds)
       await answer()
     }
-    t.equal(new Set(run).size, silent.length + 1, 'all of them come')
+    t.equal(new Set(run).size, silent.length + 2, 'all of them come')
   },
 )
+
+t.test('a kind of which too many wait goes on with the others', async (t) => {
+  const { pool, run, lookAt, answer, hanging } = await openRunner(t)
+  for (let one = 0; one < 20; one++) {
+    const subjects = Array.from({ length: 100 }, (_, n) => `silent ${one} ${n}`)
+    await setFor(v7(), { pool, kind: 'ask', subjects, due: 0 })
+  }
+  await setFor(v7(), { pool, kind: 'ask', subjects: ['late'], due: 20 })
+  for (let seconds = 10; seconds < 22; seconds += 1) await lookAt(seconds)
+  const asked = run.length
+  t.ok(asked >= 1_024 && asked < 1_024 + 128, `${asked} were asked`)
+  t.strictSame(hanging.waiting(new Set()).except, ['ask'])
+  await set(pool, 'renew', ['other'], 22)
+  await lookAt(22)
+  t.strictSame(run.slice(asked), ['renew:other'])
+  await answer()
+  t.strictSame(hanging.waiting(new Set()).except, [])
+})
+
+t.test('what was tried in vain comes after what is due for the first time', async (t) => {
+  const { pool, run, lookAt } = await openRunner(t)
+  const failed = Array.from({ length: 3 }, (_, n) => `failed ${n}`)
+  await set(pool, 'renew', [...failed, 'new'])
+  await pool.query(
+    `insert into timer_attempts select id, due_at, 1, due_at from read.timers where subject <> 'new'`,
+  )
+  await lookAt(10)
+  t.equal(run[0], 'renew:new')
+  t.equal(run.length, 4)
+})
 
 t.test('shares are not given back, nor does a runner end, while one of its timers hangs', async (t) => {
   const { pool, run, answer, hanging, options, assertHeld, setTime } = await openRunner(t)

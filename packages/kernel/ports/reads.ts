@@ -115,6 +115,14 @@ export interface HeldUp {
   readonly subjects: readonly string[]
   /** Of these merchants the whole sandbox waits. */
   readonly merchants: readonly string[]
+  /** Nothing of this kind of this owner, but where its clock is ahead. */
+  readonly kindsOf: readonly KindOf[]
+}
+
+/** Timers of one kind and owner, in whatever environment. */
+export interface KindOf {
+  readonly kind: string
+  readonly owner: Owner
 }
 
 export interface Timers {

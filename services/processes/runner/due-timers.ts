@@ -82,8 +82,7 @@ export async function runDue(options: TimerRunnerOptions): Promise<Look> {
   const found = await find(options)
   const { due, isMoved } = found
   const looking: Looking = { options, held, isMoved, noted: [], ran: 0, ranMoved: false }
-  const lanes = [...lanesOf(found)]
-  await forEach(lanes, atOnce, (lane) => runLane(lane, looking)).finally(() =>
+  await forEach(lanesOf(found), atOnce, (lane) => runLane(lane, looking)).finally(() =>
     Promise.allSettled(looking.noted),
   )
   await Promise.all(looking.noted)
@@ -104,11 +103,11 @@ async function runLane(lane: Found['due'], looking: Looking): Promise<void> {
   const { timers, giveWay, hanging } = options
   for (const timer of lane) {
     await giveWay?.()
-    if (hanging?.kindsFull.includes(timer.kind) && !isMoved(timer)) return
+    if (!isMoved(timer) && hanging?.isFull(timer)) return
     looking.ran++
     looking.ranMoved ||= isMoved(timer)
     const work = run(isMoved(timer) ? inTimeOf(timer, options) : options, timer)
-    if (await hanging?.isOverdue(work)) {
+    if (await hanging?.isOverdue(timer, work)) {
       hanging!.leave(timer, whenOver(looking, timer, work))
       return
     }
@@ -166,7 +165,7 @@ async function find({ timers, processes, tools, hanging }: TimerRunnerOptions): 
 }
 
 /** Timers of one subject run one after the other; those of a merchant whose clock is ahead, all of them. */
-function lanesOf({ due, isMoved }: Found): Iterable<Found['due']> {
+function lanesOf({ due, isMoved }: Found): readonly Found['due'][] {
   const lanes = new Map<string, DueTimer<Owner>[]>()
   for (const timer of due) {
     const key = isMoved(timer) ? ownerText(timer) : subjectOf(timer)
@@ -174,7 +173,9 @@ function lanesOf({ due, isMoved }: Found): Iterable<Found['due']> {
     if (lane) lane.push(timer)
     else lanes.set(key, [timer])
   }
-  return lanes.values()
+  // What has been tried in vain keeps nothing back that is due for the first time.
+  const isRetry = ([first]: Found['due']) => Number(first!.attempts > 0)
+  return [...lanes.values()].sort((one, other) => isRetry(one) - isRetry(other))
 }
 
 /** Returns when it is to run again, unless an event removes it first. */

@@ -35,13 +35,18 @@ export class FailingTimers {
     this.#now = now
   }
 
-  /** Answers after how many milliseconds it is tried again: a quarter of the time that it has failed. */
+  /**
+   * Answers after how many milliseconds it is tried again: a quarter of the time that it has failed. Where so
+   * many fail that this is not known, twice as long after each attempt.
+   */
   failed(timer: Timer, error: unknown): number {
     const now = this.#now()
     const known = this.#failing.get(timer.id)
     const failing = known ?? { isLive: !('livemode' in timer) || timer.livemode, sinceMs: now, lastMs: now }
     failing.lastMs = now
-    if (!known && this.#failing.size < keptMax) this.#failing.set(timer.id, failing)
+    if (!known && this.#failing.size >= keptMax)
+      return Math.min(delayMs.most, delayMs.least * 2 ** timer.attempts)
+    this.#failing.set(timer.id, failing)
     const failingMs = now - failing.sinceMs
     this.#tell(timer, { failingMs, error })
     return Math.min(delayMs.most, Math.max(delayMs.least, failingMs / 4))
