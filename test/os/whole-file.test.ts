@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -48,7 +58,9 @@ const beside: Readonly<Record<string, 'stays' | 'goes'>> = {
   [`seen.json.partial-${ended}-${random}@${hostname()}`]: 'goes',
   [`seen.json.partial-${ended}-${random}@elsewhere`]: 'goes',
   // It runs, however long it has been writing.
-  [`seen.json.partial-${process.pid}-${random}@${hostname()}`]: 'stays',
+  [`seen.json.partial-${process.ppid}-${random}@${hostname()}`]: 'stays',
+  // This process does not write it: the one before it in the same container did.
+  [`seen.json.partial-${process.pid}-${random}@${hostname()}`]: 'goes',
   [`seen.json.${hostname()}.${ended}.partial`]: 'stays',
   'seen.json.old': 'stays',
   [`seen.json.d.partial-${ended}-${random}@${hostname()}`]: 'stays',
@@ -69,4 +81,24 @@ t.test('what killed processes have left of a file goes with its next write, and 
   const staying = Object.keys(beside).filter((name) => beside[name] === 'stays')
   const left = [...staying, unremovable, young, 'seen.json'].toSorted()
   t.strictSame(readdirSync(directory).toSorted(), left)
+})
+
+t.test('a link stays one, and the file that it names is written', async (t) => {
+  const directory = temporaryDirectory(t)
+  const [file, link] = [join(directory, 'seen.json'), join(directory, 'link')]
+  writeFileSync(file, 'before')
+  symlinkSync(file, link)
+  await writeWhole(link, write)
+  t.ok(lstatSync(link).isSymbolicLink())
+  t.equal(readFileSync(file, 'utf8'), 'whole')
+  t.strictSame(readdirSync(directory).toSorted(), ['link', 'seen.json'])
+})
+
+t.test('what is no file is written as it is', async (t) => {
+  const pipe = join(temporaryDirectory(t), 'pipe')
+  spawnSync('mkfifo', [pipe])
+  const reading = readFile(pipe, 'utf8')
+  await writeWhole(pipe, (path) => writeFile(path, 'whole'))
+  t.equal(await reading, 'whole')
+  t.ok(statSync(pipe).isFIFO())
 })

@@ -102,7 +102,10 @@ interface Due {
 export interface WantedTimers {
   /** Others are ignored: a newer version knows what to do with them. Left out: all. */
   readonly kinds?: readonly string[]
-  /** Of these kinds only those of owners whose clocks are ahead, which run in order. */
+  /**
+   * Of these kinds only those of owners whose clocks are ahead, which run in order. What is due later of the
+   * same subject, and of another kind, is not held up by it.
+   */
   readonly except?: readonly string[]
   readonly ahead?: readonly MovedClock[]
   /** Left out: nothing is. */
