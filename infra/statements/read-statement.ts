@@ -104,6 +104,8 @@ function checkWhole(lines: readonly ReadLine[]): void {
   throw new StatementError([`It is about more than a year: ${ends}.`])
 }
 
+const saysUtf8 = Buffer.from('efbbbf', 'hex')
+
 /** UTF-8, UTF-16 that says so, or what is left: Windows-1252, in which any bytes are text. */
 function decoded(bytes: Buffer): string {
   const text = new TextDecoder(encodingOf(bytes)).decode(bytes)
@@ -115,7 +117,11 @@ function encodingOf(bytes: Buffer): string {
   const mark = bytes.subarray(0, 2).toString('hex')
   if (mark === 'fffe') return 'utf-16le'
   if (mark === 'feff') return 'utf-16be'
-  return isUtf8(bytes) ? 'utf-8' : 'windows-1252'
+  if (isUtf8(bytes)) return 'utf-8'
+  // In another encoding, the mark would become part of the first column's name.
+  if (bytes.subarray(0, 3).equals(saysUtf8))
+    throw new StatementError(['The file says that it is UTF-8, and some of its bytes are not.'])
+  return 'windows-1252'
 }
 
 function recordsOf(text: string): readonly (readonly string[])[] {

@@ -143,6 +143,12 @@ t.test('one line that cannot be understood refuses the whole file and is named',
   t.end()
 })
 
+t.test('a file that says it is UTF-8 and is cut within a letter is refused', (t) => {
+  const whole = Buffer.from(`\ufeffreference,amount,date\n${reference},5,2026-03-10 café`)
+  t.throws(() => read(whole.subarray(0, -1)), /says that it is UTF-8/)
+  t.end()
+})
+
 t.test('times are those of the clocks there, also when they change', (t) => {
   const paris = new ZoneClock('Europe/Paris')
   t.equal(paris.instantOf('2026-03-28T12:00'), '2026-03-28T11:00:00.000Z')
