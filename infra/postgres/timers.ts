@@ -1,6 +1,12 @@
 import type pg from 'pg'
-import type { DueTimer, HeldUp, KindOf, Timers, WantedTimers } from '../../packages/kernel/ports/reads.ts'
-import { ownedBy, ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
+import {
+  kindOfText,
+  type DueTimer,
+  type HeldUp,
+  type Timers,
+  type WantedTimers,
+} from '../../packages/kernel/ports/reads.ts'
+import { ownerIn, type Owner, type OwnerColumns } from '../../packages/kernel/owner.ts'
 import { fenced, type Fence } from './consumers/fence.ts'
 import { timerShares, type TimerShares } from './consumers/timer-shares.ts'
 import { readSchema } from './read-models/tables.ts'
@@ -52,13 +58,9 @@ const waits = (subjects: string, merchants: string) => `(
   split_part(t.subject, '.', 1) = any(${subjects}::text[])
   or (t.merchant = any(${merchants}::text[]) and not t.livemode))`
 
-/** A kind of an owner's timers, in the words of `kindOfText`. */
-const kindOf = `t.kind || ' ' || coalesce(t.merchant || ' ' || t.livemode, t.organization, t."user", '')`
-
-function kindOfText({ kind, owner }: KindOf): string {
-  const { merchant, livemode, organization, user } = ownedBy(owner)
-  return `${kind} ${merchant ? `${merchant} ${livemode}` : (organization ?? user ?? '')}`
-}
+/** What `kindOfText` says of a timer. */
+const kindOf = `t.kind || ' ' || coalesce(t.merchant || ' ' || t.livemode,
+  'organization ' || t.organization, 'user ' || t."user", 'platform')`
 
 const timerColumns = 't.kind, t.subject, t.merchant, t.livemode, t.organization, t."user"'
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { v7 } from 'uuid'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
-import type { Owner } from '../../packages/kernel/owner.ts'
+import { ownedBy, ownerText, type Owner } from '../../packages/kernel/owner.ts'
 import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import type { MovedClock } from '../../packages/kernel/time/moved-clocks.ts'
 import { timers as timersModel } from '../../projections/timers.ts'
@@ -197,6 +197,35 @@ t.test('a kind of which too many wait goes on with the others', async (t) => {
   t.strictSame(run.slice(asked), ['renew:other'])
   await answer()
   t.strictSame(hanging.waiting(new Set()).except, [])
+})
+
+t.test('a kind is left out of one owner alone, whatever kind of owner that is', async (t) => {
+  const { pool } = await openRunner(t)
+  const [organization, user] = [v7(), v7()]
+  const owners: readonly Owner[] = [
+    { merchant, livemode: false },
+    { merchant, livemode: true },
+    { organization },
+    { user },
+    { platform: true },
+  ]
+  for (const [n, owner] of owners.entries()) {
+    const { merchant = null, livemode = null, organization = null, user = null } = ownedBy(owner)
+    const text = `insert into read.timers (id, kind, subject, merchant, livemode, organization, "user", due_at)
+      values ('ask:' || $1, 'ask', $1, $2, $3, $4, $5, $6)`
+    await pool.query(text, [String(n), merchant, livemode, organization, user, at(0)])
+  }
+  for (const owner of owners) {
+    const heldUp = { subjects: [], merchants: [], kindsOf: [{ kind: 'ask', owner }] }
+    const due = await new PostgresTimers(pool).due(at(1), 9, { heldUp })
+    t.strictSame(
+      due.map(ownerText).toSorted(),
+      owners
+        .filter((one) => one !== owner)
+        .map(ownerText)
+        .toSorted(),
+    )
+  }
 })
 
 t.test('what was tried in vain comes after what is due for the first time', async (t) => {

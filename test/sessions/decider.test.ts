@@ -1,5 +1,11 @@
+import t from 'tap'
 import { v7 } from 'uuid'
-import { userSessions, type UserSessionEvents } from '../../packages/domain/sessions/user-sessions.ts'
+import {
+  userSessionEvents,
+  userSessions,
+  type UserSessionEvents,
+} from '../../packages/domain/sessions/user-sessions.ts'
+import { upcast } from '../../packages/kernel/event-types.ts'
 import { scenarios } from '../support/scenarios.ts'
 
 const [session, other, merchant, elsewhere] = [v7(), v7(), v7(), v7()]
@@ -157,3 +163,8 @@ scenarios(
   },
   { user: v7() },
 )
+
+t.test('a session that was stored before endings were counted counts as the oldest', async (t) => {
+  const { endings: _, ...old } = begin
+  t.strictSame(upcast(userSessionEvents.SessionStarted, 2, old), { ...old, endings: 0 })
+})

@@ -166,7 +166,7 @@ t.test('which sessions are over no clock says', async (t) => {
   const change = { password: await passwords.hash(password, []), session: null }
   const held = holdOwnAppends(store, 'SessionsEnded')
   t.teardown(held.release)
-  // On a machine whose clock is behind that of the thief's.
+  // On a machine whose clock is behind the one where the thief signed in.
   now -= minute
   await executor.send(
     users,

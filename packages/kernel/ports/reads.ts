@@ -1,5 +1,5 @@
 import type { MovedClock } from '../time/moved-clocks.ts'
-import type { MerchantOwner, Owner } from '../owner.ts'
+import { ownerText, type MerchantOwner, type Owner } from '../owner.ts'
 
 /** Ports for reading: read models, timers, and stored answers of idempotency keys. */
 
@@ -122,10 +122,15 @@ export interface HeldUp {
   readonly kindsOf: readonly KindOf[]
 }
 
-/** Timers of one kind and owner, in whatever environment. */
+/** Timers of one kind and owner. */
 export interface KindOf {
   readonly kind: string
   readonly owner: Owner
+}
+
+/** One text for each, for keys. */
+export function kindOfText({ kind, owner }: KindOf): string {
+  return `${kind} ${ownerText(owner)}`
 }
 
 export interface Timers {

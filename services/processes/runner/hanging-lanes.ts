@@ -1,5 +1,10 @@
-import { ownerText, type Owner } from '../../../packages/kernel/owner.ts'
-import type { DueTimer, KindOf, WantedTimers } from '../../../packages/kernel/ports/reads.ts'
+import type { Owner } from '../../../packages/kernel/owner.ts'
+import {
+  kindOfText,
+  type DueTimer,
+  type KindOf,
+  type WantedTimers,
+} from '../../../packages/kernel/ports/reads.ts'
 
 type Timer = DueTimer<Owner>
 
@@ -17,10 +22,6 @@ const doubtMs = 60_000
 /** Timers of one subject run one after the other. */
 export function subjectOf({ subject }: Timer): string {
   return subject.split('.', 1)[0]!
-}
-
-function kindOfText({ kind, owner }: KindOf): string {
-  return `${kind} ${ownerText(owner)}`
 }
 
 const kindOf = (timer: Timer): KindOf => ({ kind: timer.kind, owner: timer })
