@@ -1,6 +1,7 @@
 import t from 'tap'
 import { cutConfirmations, killedBehindSilence, wokenAlone, type Fault } from './faults.ts'
 import { run } from './run.ts'
+import type { World } from './world.ts'
 
 interface SeededBug {
   /** The fault that exposes it. */
@@ -19,9 +20,30 @@ const bugs: Readonly<Record<string, SeededBug>> = {
     breaks: 'a refused request has left no trace',
   },
   'a projector that writes without a look at who leads': {
-    fault: wokenAlone('projector'),
+    fault: until(hasWrittenDeposed, wokenAlone('projector')),
     breaks: 'only who is elected writes as a leader',
   },
+}
+
+/** Who wakes up on a busy machine may be elected again before it has written anything. */
+function until(isSeen: (world: World) => Promise<boolean>, { name, inject }: Fault, turnsMax = 5): Fault {
+  return {
+    name,
+    inject: async (world) => {
+      let injected = 0
+      for (let turn = 0; turn < turnsMax && !(await isSeen(world)); turn++) injected += await inject(world)
+      return injected
+    },
+  }
+}
+
+async function hasWrittenDeposed({ postgres }: World): Promise<boolean> {
+  const { rowCount } = await postgres.pool.query(
+    `select from audit where who like 'projector-%' and who is distinct from (
+       select instance from elections where name = 'projector' and elections.at <= audit.at
+       order by elections.at desc limit 1) limit 1`,
+  )
+  return rowCount !== 0
 }
 
 const files = {

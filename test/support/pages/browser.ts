@@ -147,9 +147,10 @@ export async function showsByNow(page: Page, sign: Locator): Promise<boolean> {
   return isShown()
 }
 
-/** Keeps how the page looks, for somebody to look at. */
+/** Keeps how the page looks, for somebody to look at. One that loads itself just then is taken again. */
 export async function picture(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  const take = () => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  await take().catch(take)
 }
 
 const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
