@@ -28,6 +28,7 @@ import * as erasures from './migrations/025-erasures.ts'
 import * as images from './migrations/026-images.ts'
 import * as parkedRetries from './migrations/027-parked-retries.ts'
 import * as auditState from './migrations/028-audit-state.ts'
+import * as positions from './migrations/029-positions.ts'
 
 /**
  * In order. A migration that has run anywhere is never changed; a change is another migration. A function
@@ -62,6 +63,7 @@ const migrations = {
   '026-images': images,
   '027-parked-retries': parkedRetries,
   '028-audit-state': auditState,
+  '029-positions': positions,
 } satisfies Record<string, { up(knex: Knex): Promise<void> }>
 
 const migrationLock = 4_719_202_603

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
@@ -7,6 +9,7 @@ import { migrate } from '../../infra/postgres/migrate.ts'
 import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
 import { newEvents } from '../support/event-store/event-store-samples.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { root } from '../support/root.ts'
 
 t.test('processes that start at once migrate once, also after one was killed while it did', async (t) => {
   const { url, pool } = await testDatabase(t)
@@ -19,6 +22,14 @@ t.test('processes that start at once migrate once, also after one was killed whi
   t.same((await pool.query('select name from migrations order by id')).rows, before.rows)
   await pool.query('update migrations_lock set is_locked = 1')
   await t.resolves(Promise.all(processes.map(migrate)))
+})
+
+t.test('each migration that is written runs', async (t) => {
+  const { pool } = await testDatabase(t)
+  const files = readdirSync(join(root, 'infra/postgres/migrations'), 'utf8')
+  const { rows } = await pool.query<{ name: string }>('select name from migrations order by id')
+  const names = rows.map(({ name }) => `${name}.ts`)
+  t.same(names, files.toSorted())
 })
 
 t.test('the newest snapshot of a stream is kept, and one of another version is none', async (t) => {
