@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../infra/postgres/server/embedded.ts'
+import { prepareTemplate } from './support/postgres-template.ts'
 
 /*
  * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
@@ -34,6 +35,7 @@ const directory = mkdtempSync(join(tmpdir(), 'ikw-suite-'))
 const postgres = await startEmbeddedPostgres({ directory })
 try {
   await waitForNoDisk()
+  await prepareTemplate(postgres.url)
   const results = await runAll(files, {
     ...process.env,
     IKW_TEST_POSTGRES: postgres.url,

@@ -6,6 +6,7 @@ import type pg from 'pg'
 import file, { type Test } from 'tap'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
+import { onServer, template } from './postgres-template.ts'
 
 /** `pg_locks` lists those of all databases of the server, and other tests have theirs on the same one. */
 export const ownLocks =
@@ -17,22 +18,26 @@ export interface TestDatabase {
   readonly reads: Postgres['reads']
 }
 
-let server: Promise<Postgres> | undefined
+let server: Promise<Server> | undefined
+
+interface Server {
+  readonly postgres: Postgres
+  readonly hasTemplate: boolean
+}
 
 /**
  * A fresh, migrated database, dropped when the test ends: on the server in `IKW_TEST_POSTGRES`, or on one
  * started once for this test file.
  */
 export async function testDatabase(t: Test): Promise<TestDatabase> {
-  const { pool, url: serverUrl } = await (server ??= startServer())
+  const { postgres, hasTemplate } = await (server ??= startServer())
+  const { pool, url } = postgres
   const name = `ikw_${randomUUID().replaceAll('-', '')}`
-  await pool.query(`create database ${name}`)
+  await pool.query(`create database ${name} ${hasTemplate ? `template ${template} strategy file_copy` : ''}`)
   t.teardown(() => pool.query(`drop database ${name} with (force)`))
-  const url = new URL(serverUrl)
-  url.pathname = name
-  const database = await connectPostgres({ url: url.href, dataDirectory: '' })
+  const database = await connectPostgres({ url: onServer(url, name), dataDirectory: '' })
   t.teardown(() => database.close())
-  await migrate(database)
+  if (!hasTemplate) await migrate(database)
   return { url: database.url, pool: database.pool, reads: database.reads }
 }
 
@@ -43,9 +48,10 @@ export function temporaryDirectory(t: Test): string {
   return directory
 }
 
-async function startServer(): Promise<Postgres> {
+async function startServer(): Promise<Server> {
   const url = process.env['IKW_TEST_POSTGRES']
-  const started = await connectPostgres({ url, dataDirectory: url ? '' : temporaryDirectory(file) })
-  file.teardown(() => started.close())
-  return started
+  const postgres = await connectPostgres({ url, dataDirectory: url ? '' : temporaryDirectory(file) })
+  file.teardown(() => postgres.close())
+  const { rowCount } = await postgres.pool.query('select from pg_database where datname = $1', [template])
+  return { postgres, hasTemplate: rowCount === 1 }
 }
