@@ -39,6 +39,7 @@ import { webhookEndpointRoutes } from './api/routes/webhook-endpoints.ts'
 import { checkoutProcess } from './processes/checkout.ts'
 import { claimProcess } from './processes/claims.ts'
 import { codeMailProcess } from './processes/mails/code-mails.ts'
+import { endedSessionsProcess } from './processes/ended-sessions.ts'
 import { invitationProcess } from './processes/invitations.ts'
 import { invoiceProcess } from './processes/invoices.ts'
 import { linkMailProcess } from './processes/mails/link-mails.ts'
@@ -88,7 +89,13 @@ const families: readonly FamilyServices[] = [
   { routes: geographyRoutes },
   {
     routes: authRoutes,
-    processes: [linkMailProcess, noticeMailProcess, requestedLinkProcess, takenOverProcess],
+    processes: [
+      linkMailProcess,
+      noticeMailProcess,
+      requestedLinkProcess,
+      endedSessionsProcess,
+      takenOverProcess,
+    ],
   },
   { routes: authFactorRoutes, processes: [codeMailProcess] },
   { routes: authPasskeyRoutes },

@@ -1,6 +1,7 @@
 import { claim } from '../../packages/domain/claims/claim.ts'
 import { merchant, type Merchant } from '../../packages/domain/merchants/merchant.ts'
 import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
+import { endOfSessions } from '../../packages/domain/users/policies.ts'
 import { user } from '../../packages/domain/users/user.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
@@ -66,10 +67,8 @@ export async function leave(
     await executor.send(merchant, one, { type: 'RemoveMember', data: { user: id } }, envelope)
   }
   const own = { user: id, ...signed }
-  await executor.send(user, id, { type: 'LeaveUser', data: {} }, own)
-  // None can begin any more, whatever the clock says with which the last one did.
-  const ending = { startedUntil: null, except: null, reason: 'ended_by_user' } as const
-  await executor.send(userSessions, id, { type: 'EndSessions', data: ending }, own)
+  const { state } = await executor.send(user, id, { type: 'LeaveUser', data: {} }, own)
+  await executor.send(userSessions, id, endOfSessions(state), own)
 }
 
 /** Lets others register with the address of a user who has left. */

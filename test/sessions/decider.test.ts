@@ -24,6 +24,11 @@ const ended = (reason: UserSessionEvents['SessionEnded']['reason']) => ({
   type: 'SessionEnded' as const,
   data: { session, reason },
 })
+const all = { endings: null, except: null, reason: 'password_changed' } as const
+const ending = (data: Partial<UserSessionEvents['SessionsEnded']>) => ({
+  type: 'SessionsEnded' as const,
+  data: { startedUntil: null, ...all, ...data },
+})
 const refresh = (generation: number) => ({
   type: 'RefreshSession' as const,
   data: { session, generation, ...place },
@@ -70,16 +75,8 @@ scenarios(
     },
     'all but one end at once': {
       given: [started, alsoStarted],
-      when: {
-        type: 'EndSessions',
-        data: { startedUntil: at(1).toISOString(), except: other, reason: 'ended_by_user' },
-      },
-      then: [
-        {
-          type: 'SessionsEnded',
-          data: { startedUntil: at(1).toISOString(), except: other, reason: 'ended_by_user' },
-        },
-      ],
+      when: { type: 'EndSessions', data: { ...all, except: other, reason: 'ended_by_user' } },
+      then: [ending({ except: other, reason: 'ended_by_user' })],
     },
     'a session works for another merchant': {
       given: [started],
@@ -103,13 +100,8 @@ scenarios(
     },
     'all end whatever the clock of another process says': {
       given: [{ ...started, at: at(60).toISOString() }],
-      when: {
-        type: 'EndSessions',
-        data: { startedUntil: null, except: null, reason: 'password_changed' },
-      },
-      then: [
-        { type: 'SessionsEnded', data: { startedUntil: null, except: null, reason: 'password_changed' } },
-      ],
+      when: { type: 'EndSessions', data: { ...all, endings: 1 } },
+      then: [ending({ endings: 1 })],
     },
     'a user is told once that a spent token was shown': {
       given: [started, ended('token_reused')],
@@ -129,35 +121,22 @@ scenarios(
       then: 'resource_must_exist',
     },
     'the session that is spared goes on': {
-      given: [
-        { ...started, at: at(0).toISOString() },
-        {
-          type: 'SessionsEnded',
-          data: { startedUntil: at(0).toISOString(), except: session, reason: 'ended_by_user' },
-        },
-      ],
+      given: [started, ending({ except: session })],
       when: { type: 'EndSession', data: { session, reason: 'signed_out' } },
       then: [ended('signed_out')],
     },
-    'what starts in the same millisecond ends too': {
-      given: [{ ...started, at: at(0).toISOString() }],
-      when: {
-        type: 'EndSessions',
-        data: { startedUntil: at(0).toISOString(), except: null, reason: 'password_changed' },
-      },
-      then: [
-        {
-          type: 'SessionsEnded',
-          data: { startedUntil: at(0).toISOString(), except: null, reason: 'password_changed' },
-        },
-      ],
+    'what has begun behind an ending is not ended by a command that comes late': {
+      given: [{ ...started, data: { ...begin, endings: 1 }, at: at(-60).toISOString() }],
+      when: { type: 'EndSessions', data: { ...all, endings: 1 } },
+      then: [],
     },
-    'what starts later is not ended by a command that comes late': {
-      given: [started],
-      when: {
-        type: 'EndSessions',
-        data: { startedUntil: at(-1).toISOString(), except: null, reason: 'password_changed' },
-      },
+    'an ending that was stored with a time has ended what had begun by then': {
+      given: [
+        { ...started, at: at(0).toISOString() },
+        { ...alsoStarted, at: at(1).toISOString() },
+        ending({ startedUntil: at(0).toISOString() }),
+      ],
+      when: { type: 'EndSessions', data: { ...all, except: other } },
       then: [],
     },
   },
@@ -168,3 +147,11 @@ t.test('a session that was stored before endings were counted counts as the olde
   const { endings: _, ...old } = begin
   t.strictSame(upcast(userSessionEvents.SessionStarted, 2, old), { ...old, endings: 0 })
 })
+
+t.test(
+  'an ending that was stored before endings were counted is of those that had begun by then',
+  async (t) => {
+    const old = { startedUntil: at(0).toISOString(), except: other, reason: 'password_changed' }
+    t.strictSame(upcast(userSessionEvents.SessionsEnded, 2, old), { ...old, endings: null })
+  },
+)

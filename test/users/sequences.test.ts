@@ -134,7 +134,7 @@ class Account {
 
   endOthers(which: number | undefined): void {
     const [except = null] = which === undefined ? [] : (this.#any(which) ?? [])
-    const data = { startedUntil: null, except, reason: 'ended_by_user' } as const
+    const data = { endings: null, except, reason: 'ended_by_user' } as const
     this.#sessions.send({ type: 'EndSessions', data }, this.now)
     for (const [id, noted] of this.#noted) if (id !== except) noted.isOver = true
   }

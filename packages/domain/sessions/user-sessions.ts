@@ -20,6 +20,7 @@ const asItWas = (old: object) => old
 const fromNowhere = (old: object) => ({ ...old, country: null })
 /** As if it had begun before all: nobody knows which ones came first. */
 const sinceFirst = (old: object) => ({ ...old, endings: 0 })
+const howeverOften = (old: object) => ({ ...old, endings: null })
 
 const aboutUser = (_: object, id: string) => `user/${id}`
 
@@ -50,11 +51,18 @@ export const userSessionEvents = {
   /** All that worked for a merchant whose member the user is no more. */
   SessionsOfMerchantEnded: stored(1, record({ merchant: Uuid })),
   SessionEnded: stored(1, record({ session: Uuid, reason: EndReason })),
-  /** All that had started, or had by then, but for one. */
+  /** All but one. */
   SessionsEnded: stored(
-    2,
-    record({ startedUntil: nullable(Timestamp), except: nullable(Uuid), reason: EndReason }),
-    { 1: asItWas },
+    3,
+    record({
+      /** Only those that had begun by then. Clocks differ, so newer events name none. */
+      startedUntil: nullable(Timestamp),
+      /** Only those that had begun when all had been ended less often. */
+      endings: nullable(Type.Integer()),
+      except: nullable(Uuid),
+      reason: EndReason,
+    }),
+    { 1: asItWas, 2: howeverOften },
   ),
   /** The user has a mail that says that a spent token was shown. */
   SessionReuseTold: stored(1, record({ session: Uuid })),
@@ -101,7 +109,7 @@ export type UserSessionCommands = {
   SwitchMerchant: UserSessionEvents['SessionMerchantSwitched']
   EndSessionsOfMerchant: UserSessionEvents['SessionsOfMerchantEnded']
   EndSession: { session: string; reason: UserSessionEvents['SessionEnded']['reason'] }
-  EndSessions: UserSessionEvents['SessionsEnded']
+  EndSessions: Omit<UserSessionEvents['SessionsEnded'], 'startedUntil'>
   /** They were told by one mail. */
   NoteReusesTold: { sessions: readonly string[] }
 }
@@ -153,8 +161,9 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
       return reason === 'ended_by_user' ? refuse('resource_must_exist') : []
     },
 
-    EndSessions(all, { active }) {
-      return active.some((session) => isAmong(all, session)) ? [{ type: 'SessionsEnded', data: all }] : []
+    EndSessions(command, { active }) {
+      const data = { startedUntil: null, ...command }
+      return active.some((session) => isAmong(data, session)) ? [{ type: 'SessionsEnded', data }] : []
     },
 
     NoteReusesTold: ({ sessions }, { untold }) =>
@@ -202,10 +211,12 @@ function endOf(session: string, reason: UserSessionEvents['SessionEnded']['reaso
 }
 
 function isAmong(
-  { startedUntil, except }: UserSessionEvents['SessionsEnded'],
-  { id, startedAt }: Session,
+  { startedUntil, endings, except }: UserSessionEvents['SessionsEnded'],
+  session: Session,
 ): boolean {
-  return id !== except && (startedUntil === null || startedAt <= startedUntil)
+  if (session.id === except) return false
+  const hadBegun = startedUntil === null || session.startedAt <= startedUntil
+  return hadBegun && (endings === null || session.endings < endings)
 }
 
 export function expiryOf({ usedAt }: Session): Date {

@@ -6,9 +6,9 @@ import { bookId } from '../ledger/accounts.ts'
 import { book } from '../ledger/book.ts'
 import { merchant as merchants } from '../merchants/merchant.ts'
 import { organization } from '../organizations/organization.ts'
-import { userSessions } from '../sessions/user-sessions.ts'
 import type { UserEvents } from './events.ts'
 import type { Held } from './held.ts'
+import type { User } from './user.ts'
 
 type Registered = UserEvents['UserRegistered']
 type Founder = Pick<Registered, 'email'> & { readonly merchant: string }
@@ -63,14 +63,12 @@ function stepsOf({ id, data }: RecordedEvent<Registered, UserOwner>): readonly S
   return founded && merchant ? foundingOf(id, { email, merchant }, founded) : []
 }
 
-type OfUser = Pick<RecordedEvent<object, UserOwner>, 'id' | 'metadata'>
-
-function endingAllBut(except: string | null, { id, metadata: { at } }: OfUser) {
-  const data = { startedUntil: at, except, reason: 'password_changed' as const }
-  return [to(userSessions, id, { type: 'EndSessions', data })]
+/** Ends the sessions of a user that are over by now; of who has left, all. */
+export function endOfSessions(known: User) {
+  const { times, except } = known.status === 'active' ? known.sessionsEnded : { times: null, except: null }
+  const reason = known.status === 'active' ? ('password_changed' as const) : ('ended_by_user' as const)
+  return { type: 'EndSessions' as const, data: { endings: times, except, reason } }
 }
-
-const endingAll = (event: OfUser) => endingAllBut(null, event)
 
 function freeing({ claim: id, hold }: Held): PolicyCommand {
   return to(claim, id, { type: 'FreeClaim', data: { hold } })
@@ -80,15 +78,6 @@ export const userPolicies = [
   found(0, 'create the merchant of a new user'),
   found(1, 'create the organization of a new user'),
   found(2, 'grant play money to the merchant of a new user'),
-
-  policy<UserEvents, UserOwner>('end sessions when the password changes', {
-    UserPasswordChanged: (event) => endingAllBut(event.data.session, event),
-    UserPasswordRemoved: endingAll,
-    // Who had no password when the account was taken over has no UserPasswordRemoved.
-    UserTakenOver: endingAll,
-  }),
-
-  policy<UserEvents, UserOwner>('end sessions when factors are undone', { UserFactorsUndone: endingAll }),
 
   policy<UserEvents, UserOwner>(
     'free the address that a user has left',

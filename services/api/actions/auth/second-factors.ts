@@ -72,7 +72,7 @@ export async function undoFactors(request: Request<{ token: string }>) {
   const envelope = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
   const undo = { type: 'UndoFactors', data: { since: String(claims['since']) } } as const
   await request.dependencies.executor.send(user, id, undo, envelope)
-  await endBefore(request, id, null)
+  await endBefore(request, id)
   return acknowledged('What was added is removed, and all sessions have ended')
 }
 

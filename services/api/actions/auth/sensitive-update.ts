@@ -43,7 +43,7 @@ async function update(request: Updating, known: ActiveUser): Promise<void> {
   const wanted = email ? [wantedAddress(email)] : []
   const context = { dependencies, envelope: { ...envelope, actor: `user:${id}` } }
   await claiming(context, { category: user.category, id }, { wanted, take })
-  if (change) await endBefore(request, id, session)
+  if (change) await endBefore(request, id)
 }
 
 async function hashedUnlessSame(request: Updating, known: ActiveUser) {

@@ -12,6 +12,7 @@ import {
   type UserSessions,
 } from '../../../../packages/domain/sessions/user-sessions.ts'
 import { hasSecondFactor } from '../../../../packages/domain/users/factors.ts'
+import { endOfSessions } from '../../../../packages/domain/users/policies.ts'
 import { viewOnboarding } from '../../../../packages/domain/users/resources/onboarding-resources.ts'
 import type {
   MeResource,
@@ -76,7 +77,7 @@ export async function logout(request: Request) {
 }
 
 export async function prepareEndOfOthers(request: Asked): Promise<UserSessionCommands['EndSessions']> {
-  return { startedUntil: null, except: signedIn(request).session, reason: 'ended_by_user' }
+  return { endings: null, except: signedIn(request).session, reason: 'ended_by_user' }
 }
 
 export async function sessionItems(request: Request): Promise<Slice<Static<typeof SessionResource>>> {
@@ -138,7 +139,7 @@ export async function verifyEmail(request: Request<{ token: string }>) {
     return acknowledged('The address is verified')
   }
   await sendForUser(request, id, { type: 'VerifyEmail', data: { link, reset: dependencies.newId() } })
-  await endBefore(request, id, null)
+  await endBefore(request, id)
   return acknowledged('The address is verified, and a link to choose a password is on its way')
 }
 
@@ -164,7 +165,7 @@ export async function resetPassword(request: Request<{ token: string; newPasswor
   if (known.links.reset_password?.id !== link) refuse('token_must_be_valid')
   const data = { ...(await newPassword(request, known)), session: null, link }
   await sendForUser(request, id, { type: 'ChangePassword', data })
-  await endBefore(request, id, null)
+  await endBefore(request, id)
   await unlock(request, known.email, link)
   return acknowledged('The password is changed, and all sessions have ended')
 }
@@ -179,7 +180,7 @@ export async function changePassword(request: Request<Static<typeof PasswordChan
   if (!isRight) refuse('password_must_be_right')
   const data = { ...(await newPassword(request, known)), session, from: known.passwordChanges }
   await request.send(user, id, { type: 'ChangePassword', data })
-  await endBefore(request, id, session)
+  await endBefore(request, id)
   return passwordChanged
 }
 
@@ -190,7 +191,7 @@ export async function changePasswordProven(request: Request<{ challengeId: strin
   if (await request.hasWritten(streamName(user.category, id))) return passwordChanged
   const data = { ...(await newPassword(request, known)), session, from: known.passwordChanges }
   await request.send(user, id, { type: 'ChangePassword', data })
-  await endBefore(request, id, session)
+  await endBefore(request, id)
   return passwordChanged
 }
 
@@ -205,11 +206,14 @@ export async function newPassword(
   return { password: await dependencies.passwords.hash(password, queueKeysOf({ client }, email)) }
 }
 
-/** What a policy would do a moment later, so that nobody goes on in between. */
-export async function endBefore(request: Request<unknown>, id: string, except: string | null): Promise<void> {
-  const data = { startedUntil: null, except, reason: 'password_changed' as const }
-  const own = actingFor({ user: id }, { ...request.envelope, actor: `user:${id}` })
-  await request.dependencies.executor.send(userSessions, id, { type: 'EndSessions', data }, own)
+/** What a reaction would do a moment later, so that nobody goes on in between. */
+export async function endBefore(
+  { dependencies: { executor }, envelope }: Pick<Request<unknown>, 'dependencies' | 'envelope'>,
+  id: string,
+): Promise<void> {
+  const { state } = await executor.current(user, id)
+  const own = actingFor({ user: id }, { ...envelope, actor: `user:${id}` })
+  await executor.send(userSessions, id, endOfSessions(state), own)
 }
 
 export async function openedLink({ dependencies, body }: Request<{ token: string }>, purpose: string) {

@@ -8,7 +8,6 @@ import {
 } from '../../../../packages/domain/invitations/invitation.ts'
 import type { Acceptance } from '../../../../packages/domain/invitations/resource.ts'
 import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
-import { userSessions } from '../../../../packages/domain/sessions/user-sessions.ts'
 import { user as users } from '../../../../packages/domain/users/user.ts'
 import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
@@ -19,7 +18,7 @@ import { membershipIn } from './memberships.ts'
 import { queueKeysOf } from '../auth/sign-in-guards.ts'
 import { requireStrong } from '../auth/sign-up.ts'
 import { knownUser, userOf, wantedAddress, type FoundUser } from '../auth/user-accounts.ts'
-import { openedLink } from '../auth/users.ts'
+import { endBefore, openedLink } from '../auth/users.ts'
 
 type Accepting = Request<Static<typeof Acceptance>>
 
@@ -107,8 +106,7 @@ async function takeOver(request: Accepting, { id, state }: FoundUser): Promise<v
   const password = await newPassword(request, [state.email, state.name])
   const envelope = ofUser(request, id)
   await executor.send(users, id, { type: 'TakeOver', data: { password } }, envelope)
-  const data = { startedUntil: null, except: null, reason: 'password_changed' } as const
-  await executor.send(userSessions, id, { type: 'EndSessions', data }, envelope)
+  await endBefore(request, id)
 }
 
 async function newPassword(request: Accepting, known: readonly [email: string, name: string]) {
