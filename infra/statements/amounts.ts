@@ -1,3 +1,5 @@
+import { quoted } from './quoting.ts'
+
 /** How a file writes what stands behind the comma. `auto`: told by each number itself, where it can be. */
 export type DecimalMark = 'auto' | ',' | '.'
 
@@ -18,12 +20,12 @@ export function minorUnits(text: string, digits: number, mark: DecimalMark = 'au
     .replaceAll(spaces, '')
     .replace(/^\((.*)\)$/, '-$1')
   const [, sign, number] = /^([+-]?)(\d[\d.,]*)$/.exec(plain.replace(/^(.*[^-+])-$/, '-$1')) ?? []
-  if (number === undefined) throw new AmountError(`"${text}" is no amount`)
+  if (number === undefined) throw new AmountError(`${quoted(text)} is no amount`)
   const [whole, fraction] = parted(number, { digits, mark, text })
   if (/[1-9]/.test(fraction.slice(digits)))
-    throw new AmountError(`"${text}" has more than ${digits} decimals`)
+    throw new AmountError(`${quoted(text)} has more than ${digits} decimals`)
   const amount = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'))
-  if (!Number.isSafeInteger(amount)) throw new AmountError(`"${text}" is too large`)
+  if (!Number.isSafeInteger(amount)) throw new AmountError(`${quoted(text)} is too large`)
   return sign === '-' ? 0 - amount : amount
 }
 
@@ -41,10 +43,10 @@ function parted(number: string, { digits, mark, text }: Reading): readonly [stri
   const decimal = mark === 'auto' ? decimalOf(number, marks, { digits, mark, text }) : mark
   const at = decimal === undefined ? -1 : number.lastIndexOf(decimal)
   if (decimal !== undefined && number.indexOf(decimal) !== at)
-    throw new AmountError(`"${text}" has two decimal marks`)
+    throw new AmountError(`${quoted(text)} has two decimal marks`)
   const [whole, fraction] = at < 0 ? [number, ''] : [number.slice(0, at), number.slice(at + 1)]
   const separated = /^\d{1,3}(([.,])\d{3}(\2\d{3})*)?$/.test(whole) || /^\d+$/.test(whole)
-  if (!separated || !/^\d*$/.test(fraction)) throw new AmountError(`"${text}" is no amount`)
+  if (!separated || !/^\d*$/.test(fraction)) throw new AmountError(`${quoted(text)} is no amount`)
   return [whole.replaceAll(/[.,]/g, ''), fraction]
 }
 
@@ -56,5 +58,5 @@ function decimalOf(number: string, marks: readonly string[], { digits, text }: R
   if (marks.length > 1) return undefined
   if (behind !== 3) return last
   if (digits === 0) return undefined
-  throw new AmountError(`"${text}" can be read in two ways: say --decimal`)
+  throw new AmountError(`${quoted(text)} can be read in two ways: say --decimal`)
 }

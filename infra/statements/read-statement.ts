@@ -2,6 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { parse } from 'csv-parse/sync'
 import { AmountError, minorUnits, type DecimalMark } from './amounts.ts'
+import { columnsOf, unreadAmong, type ColumnMap, type Field } from './columns.ts'
+import { clipped, quoted } from './quoting.ts'
+import { StatementError } from './statement-error.ts'
 
 /** A line of an operator's file, before anything is known of it. */
 export interface ReadLine {
@@ -17,34 +20,8 @@ export interface ReadStatement {
   /** SHA-256 of the file. */
   readonly digest: string
   readonly lines: readonly ReadLine[]
-}
-
-/** What a file cannot be read for; each problem names its line. */
-export class StatementError extends Error {
-  override readonly name = 'StatementError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[], more = 0) {
-    super([...problems, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n'))
-    this.problems = problems
-  }
-}
-
-const fields = ['reference', 'amount', 'direction', 'credit', 'debit', 'fee', 'time', 'currency'] as const
-type Field = (typeof fields)[number]
-/** The column of each field, as the header of the file names it. */
-export type ColumnMap = Readonly<Partial<Record<Field, string>>>
-
-/** How operators call them, where nobody says. */
-const usual: Readonly<Record<Field, readonly string[]>> = {
-  reference: ['reference', 'ref', 'external_id', 'externalid', 'client_reference', 'merchant_reference'],
-  amount: ['amount', 'montant', 'net_amount'],
-  direction: ['direction', 'type', 'sens', 'cr/dr'],
-  credit: ['credit', 'crédit'],
-  debit: ['debit', 'débit'],
-  fee: ['fee', 'fees', 'frais', 'commission'],
-  time: ['time', 'date', 'timestamp', 'datetime', 'transaction_date', 'date_operation'],
-  currency: ['currency', 'devise', 'ccy'],
+  /** Columns of which nothing was read. */
+  readonly unread: readonly string[]
 }
 
 export interface StatementOptions {
@@ -84,7 +61,8 @@ export function readStatement(bytes: Buffer, options: StatementOptions): ReadSta
   if (wrong > 0) throw new StatementError(problems, wrong - problems.length)
   const read = lines.filter((line) => line !== undefined)
   checkWhole(read)
-  return { digest: createHash('sha256').update(bytes).digest('hex'), lines: read }
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  return { digest, lines: read, unread: unreadAmong(header, columns) }
 }
 
 /** One mistyped year would make every movement between missing on the statement. */
@@ -132,50 +110,8 @@ function recordsOf(text: string): readonly (readonly string[])[] {
   try {
     return parse(text, { delimiter, skip_empty_lines: true, skip_records_with_empty_values: true })
   } catch (error) {
-    throw new StatementError([`The file is no CSV: ${(error as Error).message}`])
+    throw new StatementError([`The file is no CSV: ${clipped((error as Error).message)}`])
   }
-}
-
-function columnsOf(header: readonly string[], map: ColumnMap): ReadonlyMap<Field, number> {
-  const names = header.map((name) => name.trim().toLowerCase())
-  const columns = new Map<Field, number>()
-  for (const field of fields) {
-    if (field === 'amount' && isByTwoColumns(map)) continue
-    const wanted = map[field]?.trim().toLowerCase()
-    const isMeant = (name: string) => (wanted === undefined ? usual[field].includes(name) : name === wanted)
-    const found = names.flatMap((name, at) => (isMeant(name) ? [at] : []))
-    if (wanted !== undefined && found.length === 0)
-      throw new StatementError([`The header has no column "${map[field]}".`])
-    if (found.length > 1)
-      throw new StatementError([
-        ambiguous(
-          field,
-          found.map((at) => header[at]!),
-        ),
-      ])
-    if (found.length === 1) columns.set(field, found[0]!)
-  }
-  const hasAmount = columns.has('amount') || (columns.has('credit') && columns.has('debit'))
-  const missing = [...(hasAmount ? [] : ['amount']), ...(columns.has('time') ? [] : ['time'])]
-  if (missing.length === 0) return columns
-  const named = header.map((name) => `"${name.trim()}"`).join(', ')
-  throw new StatementError([
-    `No column is known as ${missing.join(' and ')} among ${named}: say --map ${missing[0]}=….`,
-  ])
-}
-
-/** Whoever names them does not mean an amount that is there besides. */
-function isByTwoColumns({ amount, credit, debit }: ColumnMap): boolean {
-  return amount === undefined && credit !== undefined && debit !== undefined
-}
-
-/** A guess would reconcile another column, and say nothing of it. */
-function ambiguous(field: Field, header: readonly string[]): string {
-  const names = header.map((name) => name.trim())
-  const named = names.map((name) => `"${name}"`).join(' and ')
-  const isOneName = new Set(names.map((name) => name.toLowerCase())).size === 1
-  const remedy = isOneName ? 'give them names of their own' : `say --map ${field}=…`
-  return `Several columns could be the ${field}: ${named}. Please ${remedy}.`
 }
 
 type Cell = (field: Field) => string
@@ -183,7 +119,7 @@ type Cell = (field: Field) => string
 function lineOf(number: number, cell: Cell, options: StatementOptions): ReadLine {
   const currency = cell('currency')
   if (currency !== '' && currency.toUpperCase() !== options.currency)
-    throw new StatementError([`its currency is ${currency}, not ${options.currency}`])
+    throw new StatementError([`its currency is ${clipped(currency)}, not ${options.currency}`])
   const fee = cell('fee') === '' ? 0 : Math.abs(amountIn(cell('fee'), options))
   return {
     number,
@@ -215,7 +151,7 @@ function signedAmount(cell: Cell, options: StatementOptions): number {
   if (direction === '' || amount < 0) return amount
   if (inward.test(direction)) return amount
   if (outward.test(direction)) return 0 - amount
-  throw new StatementError([`"${direction}" is neither money in nor money out`])
+  throw new StatementError([`${quoted(direction)} is neither money in nor money out`])
 }
 
 const uuid = /^(?:[a-z]{2,8}_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
@@ -235,9 +171,9 @@ const earliest = '1900'
 
 function pastTimeOf(text: string, options: StatementOptions): string {
   const time = timeOf(text, options)
-  if (time < earliest) throw new StatementError([`"${text}" is before ${earliest}`])
+  if (time < earliest) throw new StatementError([`${quoted(text)} is before ${earliest}`])
   if (time < options.future) return time
-  throw new StatementError([`"${text}" is in the future`])
+  throw new StatementError([`${quoted(text)} is in the future`])
 }
 
 /** ISO 8601, or day/month/year as it is written where we are; without a zone it is the operator's. */
@@ -245,9 +181,9 @@ function timeOf(text: string, { instantOf }: StatementOptions): string {
   const [, day, clock, zone] = zoned.exec(text) ?? []
   if (zone !== undefined && isDay(`${day}T${clock}`)) return checked(text, new Date(`${day}T${clock}${zone}`))
   const [, year, month, date, at = '12:00'] = written.exec(text) ?? reordered(spoken.exec(text)) ?? []
-  if (year === undefined) throw new StatementError([`"${text}" is no time`])
+  if (year === undefined) throw new StatementError([`${quoted(text)} is no time`])
   const local = `${year}-${month}-${date}T${at.padStart(5, '0')}`
-  if (!isDay(local)) throw new StatementError([`"${text}" is no time`])
+  if (!isDay(local)) throw new StatementError([`${quoted(text)} is no time`])
   return checked(text, new Date(instantOf(local)))
 }
 
@@ -264,6 +200,6 @@ function reordered(found: RegExpExecArray | null): readonly string[] | undefined
 }
 
 function checked(text: string, time: Date): string {
-  if (Number.isNaN(time.getTime())) throw new StatementError([`"${text}" is no time`])
+  if (Number.isNaN(time.getTime())) throw new StatementError([`${quoted(text)} is no time`])
   return time.toISOString()
 }

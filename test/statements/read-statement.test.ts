@@ -104,6 +104,60 @@ t.test('of two columns that could be meant, none is guessed', (t) => {
   t.end()
 })
 
+t.test('a file in which no column is the reference is refused, unless it is named as having none', (t) => {
+  const file = `referense,amount,time\n${reference},5000,2026-03-10\n`
+  const message =
+    /No column is known as reference among "referense", "amount", "time", such as reference, ref, .*: say --map reference=…, or --map reference= if/
+  t.throws(() => read(file), { message })
+  t.match(read(file, { map: { reference: 'Referense' } }), [{ reference }])
+  t.match(read(file, { map: { reference: '' } }), [{ reference: '', amount: 5_000 }])
+  const typed = `ref,type,amount,time\n${reference},QR code,5000,2026-03-10\n`
+  t.throws(() => read(typed), { message: /"QR code" is neither money in nor money out/ })
+  t.match(read(typed, { map: { direction: '' } }), [{ amount: 5_000 }])
+  t.end()
+})
+
+t.test('columns of which nothing is read are named', (t) => {
+  const unreadIn = (header: string) =>
+    readStatement(Buffer.from(`${header}\n${reference},5000,2026-03-10,7\n`), options).unread
+  t.strictSame(unreadIn('reference,amount,time,feee'), ['feee'])
+  t.strictSame(unreadIn('reference,amount,time,fee'), [])
+  t.strictSame(unreadIn('reference,amount,time,'), [])
+  t.end()
+})
+
+t.test('what a message quotes of a file is short, however long the file is', (t) => {
+  const long = 'é😀'.repeat(100_000)
+  const header = 'reference,amount,currency,time,type'
+  const wrong = [
+    `${header}\n${reference},${long},XOF,2026-03-10,in`,
+    `${header}\n${reference},5,${long},2026-03-10,in`,
+    `${header}\n${reference},5,XOF,${long},in`,
+    `${header}\n${reference},5,XOF,2026-03-10,${long}`,
+    `${header}\n${reference},${'1'.repeat(100_000)},XOF,2026-03-10,in`,
+    `${header}\n${reference}"${long}"`,
+    `${header}\n"${long}"${long},5,XOF`,
+    `${long},${header.slice(1)}\n7,a,5,XOF,2026-03-10,in`,
+    `${'ref,'.repeat(10_000)}${header}\na`,
+    `${'a,'.repeat(10_000)}b\n${'c,'.repeat(10_000)}d`,
+  ]
+  for (const text of wrong) {
+    const { message } = errorOf(() => read(text))
+    t.ok(message.length < 1_000, message.slice(0, 200))
+    t.ok(message.isWellFormed(), 'no character is cut in half')
+  }
+  t.end()
+})
+
+function errorOf(work: () => unknown): Error {
+  try {
+    work()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('nothing was refused')
+}
+
 t.test('an amount beside the columns that were named is not theirs', (t) => {
   const file = `reference,amount,in,out,time\n${reference},90000,5000,,2026-03-10\n`
   t.match(read(file, { map: { credit: 'in', debit: 'out' } }), [{ amount: 5_000 }])

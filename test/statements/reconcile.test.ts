@@ -112,9 +112,14 @@ const reconcile = (path: string, ...more: readonly string[]): Promise<Run> =>
 
 t.test('a statement that agrees is matched to the franc, and a file is imported once', async (t) => {
   await play(9, 1_000)
-  const path = file(csv(await operations(1_000, 1_008)))
+  const [header, ...lines] = csv(await operations(1_000, 1_008))
+    .trimEnd()
+    .split('\n')
+  const path = file([`${header},\u001bSolde`, ...lines.map((line) => `${line},7`)].join('\n'))
   const said = await reconcile(path)
   t.equal(said.code, 0, said.stderr + said.stdout)
+  t.match(said.stderr, /Not read: "\S*Solde"/)
+  t.notMatch(said.stderr, /\u001b/)
   const first = jsonOf<Result>(said)
   t.match(first.result, { counts: { matched: 9, only_here: 0, only_there: 0 }, drift: 0, unexplained: 0 })
   const events = () =>
@@ -227,6 +232,7 @@ t.test('a file that cannot be read imports nothing', async (t) => {
     [`${good}${randomUUID()},12.50,0,10/03/2026\n`, /Line 2: "12.50" has more than 0 decimals/],
     ['PK\u0003\u0004\0\0', /bytes of zero/],
     ['reference;amount\n', /no lines/],
+    [good.replace('reference', 'referense'), /"referense".*--map reference=/],
   ]
   for (const [text, message] of refused) t.match(await reconcile(file(text)), { code: 2, stderr: message })
   t.match(await reconcile(join(directory, 'nothing.csv')), { code: 2, stderr: /nothing.csv is not there/ })
@@ -234,6 +240,8 @@ t.test('a file that cannot be read imports nothing', async (t) => {
   const misread = ['--opening', 'abc', '--closing', '5']
   t.match(await reconcile(file(good), ...misread), { code: 2, stderr: /--opening: "abc" is no amount/ })
   t.match(await reconcile(file(good), '--map', 'amount'), { code: 2 })
+  const misspelt = { code: 2, stderr: /no field "referense", but reference, amount/ }
+  t.match(await reconcile(file(good), '--map', 'referense=reference'), misspelt)
   t.match(await ikw(settings, 'reconcile', '--rail', 'card', '--statement', file(good)), {
     code: 2,
     stderr: /name --currency/,

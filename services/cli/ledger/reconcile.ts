@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import { AmountError, minorUnits, type DecimalMark } from '../../../infra/statements/amounts.ts'
-import { readStatement, StatementError, type ColumnMap } from '../../../infra/statements/read-statement.ts'
+import { fields, type ColumnMap } from '../../../infra/statements/columns.ts'
+import { quoted, quotedColumns } from '../../../infra/statements/quoting.ts'
+import { readStatement, type ReadStatement } from '../../../infra/statements/read-statement.ts'
+import { StatementError } from '../../../infra/statements/statement-error.ts'
 import { markets, operators } from '../../../packages/contract/payments/catalog.ts'
 import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
 import { timeZoneOf } from '../../../packages/contract/locale/time-zones.ts'
@@ -16,6 +19,7 @@ import { withRuntime } from '../dependencies.ts'
 import { CommandFailedError, exitCodes } from '../terminal/failure.ts'
 import { zone } from './months.ts'
 import { grouped, print, progress, table, type Printing } from '../terminal/output.ts'
+import { printableLines } from '../terminal/printable.ts'
 import { upToDate, whileProjecting } from '../projecting.ts'
 
 interface Options extends Printing {
@@ -41,7 +45,8 @@ export function addReconcile(program: Command): void {
     .requiredOption('--statement <file>', 'CSV with a header')
     .option(
       '--map <columns>',
-      'field=column, …: reference, amount or credit and debit, direction, fee, time',
+      'field=column, …: reference, amount or credit and debit, direction, fee, time, currency; ' +
+        'with nothing behind = the file has none',
       columns,
       {},
     )
@@ -71,11 +76,16 @@ function railName(text: string): string {
 }
 
 function columns(text: string): ColumnMap {
-  const pairs = text.split(',').map((pair) => pair.split('='))
-  if (pairs.every(([field, column]) => field?.trim() && column?.trim()))
-    return Object.fromEntries(pairs.map(([field, column]) => [field!.trim(), column!.trim()]))
-  throw new InvalidArgumentError('It must be such as reference=ref,amount=montant,time=date.')
+  const pairs = text.split(',').map((pair) => pair.split('=').map((part) => part.trim()))
+  const named = pairs.map(([field]) => field)
+  const unknown = named.find((field) => !fields.some((one) => one === field))
+  const isPairs = pairs.every((pair) => pair.length === 2) && new Set(named).size === named.length
+  if (isPairs && unknown === undefined) return Object.fromEntries(pairs) as ColumnMap
+  const why = isPairs ? `There is no field ${quoted(unknown!)}, but ${fields.join(', ')}` : example
+  throw new InvalidArgumentError(`${why}.`)
 }
+
+const example = 'It must be such as reference=ref,amount=montant,time=date, each field once'
 
 async function run(runtime: Runtime, options: Options): Promise<void> {
   const { rail, sandbox } = options
@@ -87,6 +97,7 @@ async function run(runtime: Runtime, options: Options): Promise<void> {
   const future = new Date(runtime.dependencies.clock().getTime() + dayMs).toISOString()
   const instantOf = (local: string) => clock.instantOf(local)
   const read = readFile(options, { currency, digits, future, instantOf })
+  tellUnread(read)
   const moved = movedBy(options, digits)
   const fees = options.fees === undefined ? undefined : agreedFees(options.fees, digits)
   const done = await whileProjecting(runtime, async () => {
@@ -143,6 +154,13 @@ function readFile({ statement, map, decimal }: Options, reading: Reading) {
     if (why) throw new CommandFailedError(`${statement} ${why}.`)
     throw error
   }
+}
+
+/** Operators tell of much that nobody asks for, so it stops nothing; but one may be misspelt. */
+function tellUnread({ unread }: Pick<ReadStatement, 'unread'>): void {
+  if (unread.length === 0) return
+  const sentence = `Not read: ${quotedColumns(unread)}. --map names columns of ${fields.join(', ')}.`
+  process.stderr.write(`${printableLines(sentence)}\n`)
 }
 
 const unreadable: Readonly<Record<string, string>> = {

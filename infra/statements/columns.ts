@@ -1,0 +1,93 @@
+import { quoted, quotedColumns } from './quoting.ts'
+import { StatementError } from './statement-error.ts'
+
+export const fields = [
+  'reference',
+  'amount',
+  'direction',
+  'credit',
+  'debit',
+  'fee',
+  'time',
+  'currency',
+] as const
+export type Field = (typeof fields)[number]
+/** The column of each field, as the header of the file names it; empty where it has none. */
+export type ColumnMap = Readonly<Partial<Record<Field, string>>>
+
+/** How operators call them, where nobody says. */
+const usual: Readonly<Record<Field, readonly string[]>> = {
+  reference: ['reference', 'ref', 'external_id', 'externalid', 'client_reference', 'merchant_reference'],
+  amount: ['amount', 'montant', 'net_amount'],
+  direction: ['direction', 'type', 'sens', 'cr/dr'],
+  credit: ['credit', 'crédit'],
+  debit: ['debit', 'débit'],
+  fee: ['fee', 'fees', 'frais', 'commission'],
+  time: ['time', 'date', 'timestamp', 'datetime', 'transaction_date', 'date_operation'],
+  currency: ['currency', 'devise', 'ccy'],
+}
+
+/**
+ * Where each field is. What is imported stays, so a file without references, whose lines are told apart by
+ * amounts and times, has to be named as one: usually the column is only called otherwise.
+ */
+export function columnsOf(header: readonly string[], map: ColumnMap): ReadonlyMap<Field, number> {
+  const columns = new Map<Field, number>()
+  for (const field of fields) {
+    if (map[field] === '' || (field === 'amount' && isByTwoColumns(map))) continue
+    const found = placesOf(field, header, map[field])
+    if (found.length > 1)
+      throw new StatementError([
+        ambiguous(
+          field,
+          found.map((at) => header[at]!),
+        ),
+      ])
+    if (found.length === 1) columns.set(field, found[0]!)
+  }
+  const hasAmount = columns.has('amount') || (columns.has('credit') && columns.has('debit'))
+  const isLacking = (field: Field) => !columns.has(field) && !(field === 'amount' && hasAmount)
+  const lacking = (['reference', 'amount', 'time'] as const).filter(isLacking)
+  const missing = lacking.filter((field) => field !== 'reference' || map.reference !== '')
+  if (missing.length > 0) throw new StatementError(missing.map((field) => unknown(field, header)))
+  return columns
+}
+
+function placesOf(field: Field, header: readonly string[], named: string | undefined): readonly number[] {
+  const wanted = named === undefined ? usual[field] : [named.trim().toLowerCase()]
+  const found = header.flatMap((name, at) => (wanted.includes(name.trim().toLowerCase()) ? [at] : []))
+  if (named !== undefined && found.length === 0)
+    throw new StatementError([`The header has no column ${quoted(named)}.`])
+  return found
+}
+
+/** Columns of which nothing is read: most tell of something else, and one may be misspelt. */
+export function unreadAmong(
+  header: readonly string[],
+  columns: ReadonlyMap<Field, number>,
+): readonly string[] {
+  const read = new Set(columns.values())
+  return header.filter((name, at) => !read.has(at) && name.trim() !== '')
+}
+
+function unknown(field: Field, header: readonly string[]): string {
+  const without = field === 'reference' ? `, or --map ${field}= if it has none` : ''
+  return (
+    `No column is known as ${field} among ${quotedColumns(header)}, such as ${usual[field].join(', ')}: ` +
+    `say --map ${field}=…${without}.`
+  )
+}
+
+/** Whoever names them does not mean an amount that is there besides. */
+function isByTwoColumns({ amount, credit, debit }: ColumnMap): boolean {
+  return amount === undefined && credit !== undefined && debit !== undefined
+}
+
+/** A guess would reconcile another column, and say nothing of it. */
+function ambiguous(field: Field, header: readonly string[]): string {
+  const names = header.map((name) => name.trim())
+  const named = quotedColumns(names, ' and ')
+  const isOneName = new Set(names.map((name) => name.toLowerCase())).size === 1
+  const remedy = isOneName ? 'give them names of their own' : `say --map ${field}=…`
+  return `Several columns could be the ${field}: ${named}. Please ${remedy}.`
+}
