@@ -1,16 +1,32 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isRunning } from './processes.ts'
 
 /** Names that this process is writing. */
 const underWay = new Set<string>()
 
 /**
- * Writes a file under another name first, so that nobody takes a part of it for the whole. The name is this
- * write's own: two that write the same file at once would otherwise mix what they write. A device or a pipe
- * is written as it is, and of a link the file that it names.
+ * Writes a file under a name of this write alone first, so that nobody takes a part of it for the whole, and
+ * has it on disk. Whoever may read and write it still may, and one that may not be written is not replaced. A
+ * device or a pipe is written as it is, and of a link the file that it names.
  */
 export async function writeWhole<Result>(
   path: string,
@@ -18,19 +34,81 @@ export async function writeWhole<Result>(
 ): Promise<Result> {
   const known = statSync(path, { throwIfNoEntry: false })
   if (known && !known.isFile()) return write(path)
-  const target = known ? realpathSync(path) : path
+  if (known) closeSync(openSync(path, 'r+'))
+  const target = known ? realpathSync(path) : linkedBy(path)
   removeAbandoned(target)
-  const partial = `${target}.partial-${process.pid}-${randomBytes(8).toString('hex')}@${hostname()}`
+  return asPartial(target, async (partial) => {
+    if (known) closeSync(openSync(partial, 'wx', 0o600))
+    const result = await write(partial)
+    settle(partial, known)
+    renameSync(partial, target)
+    flushDirectory(dirname(target))
+    return result
+  })
+}
+
+/** Writes a file that its owner alone may read, unless there is one: of several, whoever is first. */
+export async function createWhole(path: string, text: string): Promise<void> {
+  removeAbandoned(path)
+  if (lstatSync(path, { throwIfNoEntry: false })) return
+  await asPartial(path, async (partial) => {
+    writeFileSync(partial, text, { mode: 0o600, flush: true })
+    try {
+      linkSync(partial, path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    rmSync(partial)
+    flushDirectory(dirname(path))
+  })
+}
+
+async function asPartial<Result>(path: string, work: (partial: string) => Promise<Result>): Promise<Result> {
+  const partial = `${path}.partial-${process.pid}-${randomBytes(8).toString('hex')}@${hostname()}`
   underWay.add(partial)
   try {
-    const result = await write(partial)
-    renameSync(partial, target)
-    return result
+    return await work(partial)
   } catch (error) {
     rmSync(partial, { force: true })
     throw error
   } finally {
     underWay.delete(partial)
+  }
+}
+
+/** What a chain of links names, also where nothing is there yet. */
+function linkedBy(path: string): string {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path
+  return linkedBy(resolve(realpathSync(dirname(path)), readlinkSync(path)))
+}
+
+/** On disk, and for whom the file was that it replaces. */
+function settle(partial: string, known: Stats | undefined): void {
+  const file = openSync(partial, 'r')
+  try {
+    if (known) {
+      // Only root gives files away, and others keep one of their groups.
+      ifPossible(() => fchownSync(file, known.uid, known.gid))
+      fchmodSync(file, known.mode & 0o777)
+    }
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Or the name could be lost in a power cut that the bytes survive. */
+function flushDirectory(path: string): void {
+  try {
+    const directory = openSync(path, 'r')
+    try {
+      fsyncSync(directory)
+    } finally {
+      closeSync(directory)
+    }
+  } catch (error) {
+    // Not every directory can be read by who may write in it, and not every file system knows this.
+    if (!['EACCES', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
+  chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -12,8 +14,8 @@ import {
 import { readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
-import { writeWhole } from '../../infra/os/whole-file.ts'
+import t, { type Test } from 'tap'
+import { createWhole, writeWhole } from '../../infra/os/whole-file.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 
 const { pid: ended } = spawnSync(process.execPath, ['--version'])
@@ -101,4 +103,79 @@ t.test('what is no file is written as it is', async (t) => {
   await writeWhole(pipe, (path) => writeFile(path, 'whole'))
   t.equal(await reading, 'whole')
   t.ok(statSync(pipe).isFIFO())
+})
+
+t.test('a link to what is not there yet stays one', async (t) => {
+  const directory = temporaryDirectory(t)
+  const [link, other] = [join(directory, 'link'), join(directory, 'other')]
+  symlinkSync('other', link)
+  symlinkSync('seen.json', other)
+  await writeWhole(link, write)
+  t.equal(readFileSync(join(directory, 'seen.json'), 'utf8'), 'whole')
+  t.strictSame(readdirSync(directory).toSorted(), ['link', 'other', 'seen.json'])
+  symlinkSync('round', join(directory, 'round'))
+  await t.rejects(writeWhole(join(directory, 'round'), write), { code: 'ELOOP' })
+})
+
+t.test('who may read and write a file stays, also while it is written', async (t) => {
+  const path = join(temporaryDirectory(t), 'seen.json')
+  for (const mode of [0o600, 0o640, 0o666]) {
+    writeFileSync(path, 'before')
+    chmodSync(path, mode)
+    await writeWhole(path, async (partial) => {
+      await write(partial)
+      t.equal(statSync(partial).mode & 0o077, 0)
+    })
+    t.equal(statSync(path).mode & 0o777, mode)
+  }
+})
+
+t.test(
+  'whose a file is stays where root writes it',
+  { skip: process.getuid?.() !== 0 && 'only root can' },
+  async (t) => {
+    const path = join(temporaryDirectory(t), 'seen.json')
+    writeFileSync(path, 'before')
+    chownSync(path, nobody, nobody)
+    await writeWhole(path, write)
+    t.match(statSync(path), { uid: nobody, gid: nobody })
+  },
+)
+
+const nobody = 65_534
+
+/** Root may do everything. */
+function asNobody(t: Test): void {
+  if (process.geteuid?.() !== 0) return
+  process.seteuid?.(nobody)
+  t.teardown(() => process.seteuid?.(0))
+}
+
+t.test('what may not be written is not replaced, and what another user owns is', async (t) => {
+  const directory = temporaryDirectory(t)
+  chmodSync(directory, 0o777)
+  const [locked, open] = [join(directory, 'locked'), join(directory, 'open')]
+  for (const path of [locked, open]) writeFileSync(path, 'before')
+  chmodSync(locked, 0o444)
+  chmodSync(open, 0o666)
+  asNobody(t)
+  await t.rejects(writeWhole(locked, write), { code: 'EACCES' })
+  t.equal(readFileSync(locked, 'utf8'), 'before')
+  await writeWhole(open, write)
+  t.equal(readFileSync(open, 'utf8'), 'whole')
+  t.equal(statSync(open).mode & 0o777, 0o666)
+  t.strictSame(readdirSync(directory).toSorted(), ['locked', 'open'])
+})
+
+t.test('of several that create a file, one is first, and the others leave what it wrote', async (t) => {
+  const directory = temporaryDirectory(t)
+  const path = join(directory, 'seed')
+  writeFileSync(`${path}.partial-${ended}-${random}@${hostname()}`, 'what a killed one left')
+  await Promise.all(['a', 'b', 'c'].map((text) => createWhole(path, text.repeat(1_000))))
+  const first = readFileSync(path, 'utf8')
+  t.match(first, /^(a{1000}|b{1000}|c{1000})$/)
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  await createWhole(path, 'later')
+  t.equal(readFileSync(path, 'utf8'), first)
+  t.strictSame(readdirSync(directory), ['seed'])
 })

@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
@@ -91,6 +93,52 @@ t.test(
     t.equal((await fetch(second.url)).status, 404)
   },
 )
+
+/** Why a witness does not start with these files. */
+function refusalWith(t: Test, files: Readonly<Record<string, string | symbol>>) {
+  const directory = temporaryDirectory(t)
+  for (const [name, content] of Object.entries(files)) {
+    if (content === nowhere) symlinkSync(join(directory, 'nowhere'), join(directory, name))
+    else writeFileSync(join(directory, name), content as string)
+  }
+  const options = [
+    '--name',
+    'witness.example/w1',
+    '--directory',
+    directory,
+    '--port',
+    '-1',
+    '--log',
+    stranger,
+  ]
+  const program = [...nodeArguments('services/cli/main'), 'witness', ...options]
+  const { status, stderr } = spawnSync(process.execPath, program, { encoding: 'utf8' })
+  return { status, stderr }
+}
+
+const nowhere = Symbol('a link to what is not there')
+
+t.test('a witness with a damaged file does not start, and names it', async (t) => {
+  const seen = `${createHash('sha256').update('PeterNeumann').digest('hex')}.json`
+  const root = randomBytes(32).toString('base64')
+  const damaged: readonly (readonly [string, string | symbol])[] = [
+    ['seed', ''],
+    ['seed', randomBytes(16).toString('base64')],
+    ['seed', nowhere],
+    [seen, ''],
+    [seen, '{}'],
+    [seen, 'null'],
+    [seen, JSON.stringify({ size: '7', root })],
+    [seen, JSON.stringify({ size: 7, root: root.slice(4) })],
+    [seen, nowhere],
+  ]
+  for (const [name, content] of damaged) {
+    const what = `${name} of ${String(content)}`
+    t.match(refusalWith(t, { [name]: content }), { status: 2, stderr: new RegExp(`/${name}\\b`) }, what)
+  }
+  const whole = { [seen]: JSON.stringify({ size: 7, root }), seed: `${randomBytes(32).toString('base64')}\n` }
+  t.match(refusalWith(t, whole), { status: 2, stderr: /port/ }, 'only that port is none')
+})
 
 t.test('cosignatures are below what is shown also while events come, and below receipts', async (t) => {
   const { url: POSTGRES_URL } = await testDatabase(t)

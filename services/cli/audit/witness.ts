@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { writeWhole } from '../../../infra/os/whole-file.ts'
-import { sha256 } from '../../../infra/transparency/hashing.ts'
+import { createWhole, writeWhole } from '../../../infra/os/whole-file.ts'
+import { hashBytes, sha256 } from '../../../infra/transparency/hashing.ts'
 import { cosigner, MalformedNoteError, noteVerifier } from '../../../infra/transparency/signed-note.ts'
 import { addCheckpoint, type Seen, type WitnessLogs } from '../../../infra/transparency/witness.ts'
 import { CommandFailedError } from '../terminal/failure.ts'
@@ -38,7 +38,7 @@ export function addWitness(program: Command): void {
 
 async function witness({ name, directory, log, port, host }: WitnessOptions): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const signer = cosigner(name, seedIn(directory), () => new Date())
+  const signer = cosigner(name, await seedIn(directory), () => new Date())
   const logs = logsIn(directory, log)
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     const isAsked = request.method === 'POST' && request.url === '/add-checkpoint'
@@ -77,17 +77,30 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
+const seedBytes = 32
+
 /** The key is created once; a witness that loses it is another witness. */
-function seedIn(directory: string): Buffer {
+async function seedIn(directory: string): Promise<Buffer> {
   const file = join(directory, 'seed')
-  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flush: true })
-  return Buffer.from(readFileSync(file, 'utf8'), 'base64')
+  await createWhole(file, randomBytes(seedBytes).toString('base64'))
+  return bytesIn(readFileSync(file, 'utf8').trim(), seedBytes) ?? damaged(file, 'the key of a witness')
+}
+
+function bytesIn(base64: string, length: number): Buffer | undefined {
+  const bytes = Buffer.from(base64, 'base64')
+  return bytes.length === length && bytes.toString('base64') === base64 ? bytes : undefined
+}
+
+function damaged(file: string, what: string): never {
+  throw new CommandFailedError(`${file} is damaged: it does not hold ${what}. Put back what was there.`)
 }
 
 /** One file per log. Requests for one log are serialised, so that no tree is seen with two different ends. */
 function logsIn(directory: string, keys: readonly string[]): WitnessLogs {
   const verifiers = keys.flatMap((lines) => lines.split(/\s+/).filter((key) => key !== '')).map(verifierOf)
   const turns = new Map<string, Promise<unknown>>()
+  const fileOf = (origin: string) => join(directory, `${sha256(origin).toString('hex')}.json`)
+  for (const { name } of verifiers) seenIn(fileOf(name))
   return {
     verifiers(origin) {
       const known = verifiers.filter(({ name }) => name === origin)
@@ -95,7 +108,7 @@ function logsIn(directory: string, keys: readonly string[]): WitnessLogs {
     },
     advance(origin, step) {
       const turn = async () => {
-        const file = join(directory, `${sha256(origin).toString('hex')}.json`)
+        const file = fileOf(origin)
         const { keep, result } = step(seenIn(file))
         if (keep) await write(file, { origin, size: keep.size, root: keep.root.toString('base64') })
         return result
@@ -116,13 +129,24 @@ function verifierOf(key: string) {
   }
 }
 
+/** Whatever cannot be read is not taken for nothing: whoever has seen nothing signs any log. */
 function seenIn(file: string): Seen | undefined {
-  if (!existsSync(file)) return undefined
-  const { size, root } = JSON.parse(readFileSync(file, 'utf8')) as { size: number; root: string }
-  return { size, root: Buffer.from(root, 'base64') }
+  if (!lstatSync(file, { throwIfNoEntry: false })) return undefined
+  const { size, root } = objectIn(readFileSync(file, 'utf8'))
+  const bytes = typeof root === 'string' ? bytesIn(root, hashBytes) : undefined
+  const isWhole = typeof size === 'number' && Number.isSafeInteger(size) && size >= 0
+  return isWhole && bytes ? { size, root: bytes } : damaged(file, 'what was seen of a log')
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>
+  } catch {
+    return {}
+  }
 }
 
 /** It is on disk before the signature leaves this process. */
 function write(file: string, seen: object): Promise<void> {
-  return writeWhole(file, async (partial) => writeFileSync(partial, JSON.stringify(seen), { flush: true }))
+  return writeWhole(file, async (partial) => writeFileSync(partial, JSON.stringify(seen)))
 }
