@@ -69,8 +69,8 @@ function shown({ id: subject, category, metadata, position }: Event, told: Told)
 }
 
 /**
- * What a user may read of their own access. A sign-in counts as failed until it has passed: then the session
- * that it started is shown in its place.
+ * What a user may read of their own access. A code counts as failed until it has passed, as passwords did
+ * once: then the session that it started is shown in its place.
  */
 export const securityEvents = projection<SignInGuardEvents, Owner>()({
   name: 'security_events',

@@ -42,7 +42,7 @@ const passing = ({ data }: typeof first) =>
 scenarios(
   signInGuard,
   {
-    'an attempt counts before its password is looked at': {
+    'an attempt counts each time': {
       when: trying,
       then: [answer],
       again: [answer],

@@ -2,14 +2,18 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { Executor } from '../../packages/kernel/execution/execute.ts'
 import { categoryOf } from '../../packages/kernel/decider.ts'
+import type { Dependencies } from '../../packages/contract/routes.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'
 import { beginSignIn } from '../../services/api/actions/auth/passkeys.ts'
 import { challengeEmail } from '../../services/api/actions/auth/pre-signup.ts'
+import { guardOfAccount } from '../../services/api/actions/auth/sign-in-guards.ts'
 import { login } from '../../services/api/actions/auth/sign-in.ts'
 import { knownUser } from '../../services/api/actions/auth/user-accounts.ts'
 import { forgotPassword } from '../../services/api/actions/auth/users.ts'
 import { executorRefusals } from '../../services/composition/dependencies.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
+import { signInGuard } from '../../packages/domain/sign-in/sign-in-guard.ts'
 import { user } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
@@ -65,26 +69,46 @@ function processOfItsOwn() {
     newSalt: () => randomBytes(16).toString('base64url'),
     pause: async () => undefined,
   })
+  /** What happens elsewhere while a password is hashed. */
+  const meanwhile = { hashing: async () => undefined as unknown }
   const passwords = {
     ...dependencies.passwords,
     reserve: (keys: readonly string[]) => {
       work.push('hash')
-      return dependencies.passwords.reserve(keys)
+      const place = dependencies.passwords.reserve(keys)
+      const isRight = async (...guess: Parameters<typeof place.isRight>) => {
+        const is = await place.isRight(...guess)
+        await meanwhile.hashing()
+        return is
+      }
+      return { ...place, isRight }
     },
   }
-  const answered = async (question: (request: never) => Promise<unknown>, body: object) => {
+  const answer = async (question: (request: never) => Promise<unknown>, body: object) => {
     work.length = turns.length = 0
     const envelope = { platform: true, actor: 'test', correlation: 'test' }
     const client = { address: '203.0.113.1', device: null, country: null, language: null }
     const own = { ...dependencies, store, executor, passwords }
     const request = { dependencies: own, envelope, client, body, id: newId() } as unknown as Asked
-    return (await question(request as never).catch(() => undefined)) as Answer['body'] | undefined
+    return (await question(request as never)) as Answer['body']
   }
+  const answered = (question: (request: never) => Promise<unknown>, body: object) =>
+    answer(question, body).catch(() => undefined)
   const ask = async (question: (request: never) => Promise<unknown>, email: string) => {
     await answered(question, { email, password: 'encore quatre mots au hasard' })
     return work.toSorted()
   }
-  return { ask, answered, store, turns: () => turns.map((turn) => turn.toSorted()) }
+  const done = () => work.toSorted()
+  return {
+    ask,
+    answer,
+    answered,
+    store,
+    executor,
+    meanwhile,
+    done,
+    turns: () => turns.map((turn) => turn.toSorted()),
+  }
 }
 
 /** Nothing follows any more from the registration. */
@@ -118,16 +142,76 @@ t.test('a process does the same for an address that somebody has, at first and l
   })
 })
 
-t.test('who has signed in at a process before is read twice and written twice', async (t) => {
+t.test('who has signed in at a process before is read twice and written once', async (t) => {
   const { email, password } = await settled()
   const process = processOfItsOwn()
   for (const _ of ['cold', 'warm']) t.ok(await process.answered(login, { email, password }))
   t.strictSame(process.turns(), [
-    ['read claim', 'read sign_in', 'read user'],
-    ['append sign_in SignInTried'],
-    ['append sign_in SignInPassed', 'append user_session SessionStarted'],
-    ['read merchant', 'read organization', 'read user'],
+    ['read claim', 'read sign_in', 'read sign_in', 'read user'],
+    ['append user_session SessionStarted'],
+    ['read merchant', 'read organization', 'read sign_in', 'read user'],
   ])
+})
+
+/** Ten guesses fail, as this executor notes them. */
+async function guessTenTimes({ executor }: Pick<Dependencies, 'executor'>, email: string): Promise<void> {
+  const { dependencies } = service.service.runtime
+  const guard = await guardOfAccount(dependencies, email)
+  const envelope = { platform: true, actor: 'test', correlation: 'test' } as const
+  const failed = () => {
+    const data = { attempt: dependencies.newId(), user: null, of: 'account' } as const
+    return { command: { type: 'TrySignIn', data }, envelope } as const
+  }
+  await executor.sendAll(signInGuard, guard, Array.from({ length: 10 }, failed))
+}
+
+const locked = 'sign_in_must_not_be_locked'
+/** Why it was refused. */
+const refusalOf = (answer: Promise<unknown>): Promise<unknown> =>
+  answer.then(
+    () => undefined,
+    (error: { readonly reason?: string }) => error.reason,
+  )
+
+t.test('of guesses at two processes at once ten are told that they are wrong', async (t) => {
+  const { email } = await settled()
+  const guess = ({ answer }: ReturnType<typeof processOfItsOwn>) =>
+    refusalOf(answer(login, { email, password: 'encore quatre mots au hasard' }))
+  const both = [processOfItsOwn(), processOfItsOwn()] as const
+  const told = await Promise.all(Array.from({ length: 20 }, (_, which) => guess(both[which % 2]!)))
+  t.equal(told.filter((reason) => reason === 'email_and_password_must_be_right').length, 10)
+  t.equal(told.filter((reason) => reason === locked).length, 10)
+})
+
+t.test('the right password opens nothing that was locked while it was hashed', async (t) => {
+  const { email, password, id } = await settled()
+  const { dependencies } = service.service.runtime
+  const going = async () => (await dependencies.executor.current(userSessions, id)).state.active.length
+  const process = processOfItsOwn()
+  t.ok(await process.answered(login, { email, password }))
+  const before = await going()
+  process.meanwhile.hashing = () => guessTenTimes(dependencies, email)
+  t.equal(await refusalOf(process.answer(login, { email, password })), locked, 'by another process')
+  t.equal(await going(), before, 'what had begun has ended')
+})
+
+t.test('nor what this process has locked, and then nothing begins', async (t) => {
+  const { email, password } = await settled()
+  const process = processOfItsOwn()
+  t.ok(await process.answered(login, { email, password }))
+  process.meanwhile.hashing = () => guessTenTimes(process, email)
+  t.equal(await refusalOf(process.answer(login, { email, password })), locked)
+  t.notOk(process.done().some((what) => what.startsWith('append user_session')))
+})
+
+t.test('a password that is right forgets those that were wrong before', async (t) => {
+  const { email, password } = await settled()
+  const process = processOfItsOwn()
+  await process.ask(login, email)
+  t.ok(await process.answered(login, { email, password }))
+  t.ok(process.done().includes('append sign_in SignInPassed'))
+  t.ok(await process.answered(login, { email, password }))
+  t.notOk(process.done().some((what) => what.startsWith('append sign_in')))
 })
 
 t.test(

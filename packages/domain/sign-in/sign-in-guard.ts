@@ -42,7 +42,10 @@ export const signInGuardEvents = {
   }),
   /** The same before there were purposes. */
   SignInCodeRequested: stored(1, record({ challenge: Uuid })),
-  /** Counted before the password is looked at, so that a thousand guesses at once are a thousand. */
+  /**
+   * A password that was wrong. A code counts before it is looked at, and so did passwords once: then
+   * `SignInPassed` takes it back.
+   */
   SignInTried: stored(1, record({ attempt: Uuid, user: nullable(Uuid) })),
   SignInPassed: stored(1, record({ attempt: Uuid })),
   /** While locked: the first of all that come until the lock is over. */
@@ -219,7 +222,8 @@ export function refuseLocked(state: SignInGuard, of: keyof typeof triesMax, now:
   if (leftMs > 0) refuse('sign_in_must_not_be_locked', { retryAfterSeconds: Math.ceil(leftMs / 1_000) })
 }
 
-function lockedMs({ tried }: SignInGuard, of: keyof typeof triesMax, now: Date): number {
+/** For so long it stays locked. */
+export function lockedMs({ tried }: SignInGuard, of: keyof typeof triesMax, now: Date): number {
   const last = tried.at(-1)
   const first = tried.at(-triesMax[of])
   if (!last || !first) return 0

@@ -20,6 +20,7 @@ import {
   membershipsOf,
   type Membership,
 } from '../organizations/memberships.ts'
+import type { Confirm } from './sign-in-guards.ts'
 import { knownUser, type FoundUser } from './user-accounts.ts'
 
 /** Domain model 1.3. */
@@ -32,19 +33,21 @@ interface Starting {
   readonly method: UserSessionEvents['SessionStarted']['method']
   /** Left out: the one that the user works for by default. */
   readonly merchant?: string
+  /** What may still refuse it. It is asked once the session is there: one query reads this and the rest. */
+  readonly confirm?: Confirm
 }
 
 /** Starts a session for somebody who has proved who it is, as they were known then. */
 export async function startSession(
   request: RequestPart,
   proved: FoundUser,
-  { method, merchant: wanted }: Starting,
+  { merchant: wanted, ...starting }: Starting,
 ): Promise<AuthSession> {
   const { dependencies } = request
   const merchant = wanted ?? proved.state.merchant
   const remembered = lastMembershipIn(dependencies, proved.id, merchant)
   if (remembered) {
-    const signed = await begin(request, proved, { method, merchant })
+    const signed = await begin(request, proved, { ...starting, merchant })
     if (signed.works.merchant) return withTokens(dependencies, signed)
     // Over by now. A policy may have ended the session already, so another one takes its place.
     await end(request, signed, 'signed_out')
@@ -52,11 +55,10 @@ export async function startSession(
   const membership = await usualMembership(dependencies, proved.id, merchant)
   // A merchant that is not founded yet has no members: the session of its founder is for it all the same.
   const place = membership?.merchant ?? (remembered ? null : merchant)
-  return withTokens(dependencies, await begin(request, proved, { method, merchant: place }))
+  return withTokens(dependencies, await begin(request, proved, { ...starting, merchant: place }))
 }
 
-interface Beginning {
-  readonly method: Starting['method']
+interface Beginning extends Pick<Starting, 'method' | 'confirm'> {
   readonly merchant: string | null
 }
 
@@ -64,7 +66,7 @@ interface Beginning {
 async function begin(
   request: RequestPart,
   { id: user, state: proved }: FoundUser,
-  { method, merchant }: Beginning,
+  { method, merchant, confirm }: Beginning,
 ): Promise<Signed> {
   const { dependencies, client } = request
   const id = dependencies.newId()
@@ -72,11 +74,19 @@ async function begin(
   const data = { session: id, method, merchant, endings, ...originOf(client) }
   const start = { type: 'StartSession', data } as const
   const started = await dependencies.executor.send(userSessions, user, start, ofUser(request, user))
-  const [state, works] = await Promise.all([
+  const [state, works, refused] = await Promise.all([
     knownUser(dependencies, user),
     workplace(dependencies, user, merchant),
+    confirm?.().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    ),
   ])
   const signed = { user, state, works, session: sessionIn(started.state.active, id)! }
+  if (refused) {
+    await end(request, signed, 'signed_out')
+    throw refused.error
+  }
   // A password that was changed, or a factor that was undone, since the proof ends what the proof has opened.
   if (state.sessionsEnded.times !== endings) {
     await end(request, signed, 'password_changed')

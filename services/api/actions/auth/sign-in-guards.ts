@@ -1,8 +1,10 @@
 import type { Dependencies, Request } from '../../../../packages/contract/routes.ts'
 import {
+  lockedMs,
   refuseLocked,
   signInGuard,
   type MailPurpose,
+  type SignInGuard,
 } from '../../../../packages/domain/sign-in/sign-in-guard.ts'
 import type { QueueKeys } from '../../../../packages/kernel/ports/credentials.ts'
 import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.ts'
@@ -20,23 +22,30 @@ type Proving = Pick<Request, 'dependencies' | 'envelope' | 'client'>
 
 /** Whether the password is right, unless too many were wrong before: then it is not even looked at. */
 export async function provePassword(request: Proving, proof: Proof): Promise<boolean> {
-  return (await openByPassword(request, proof, async () => true)) ?? false
+  const isConfirmed = async (_: FoundUser, confirm: Confirm) => confirm().then(() => true)
+  return (await openByPassword(request, proof, isConfirmed)) ?? false
 }
 
-/** The same, and what the right one opens, which is written together with the note that it was right. */
+/** Throws where so many have failed meanwhile that even the right password opens nothing. */
+export type Confirm = () => Promise<void>
+
+/** The same, and what the right one opens: nothing of that is handed out before it is confirmed. */
 export async function openByPassword<Opened>(
   request: Proving,
   { email, password, known }: Proof,
-  open: (user: FoundUser) => Promise<Opened>,
+  open: (user: FoundUser, confirm: Confirm) => Promise<Opened>,
 ): Promise<Opened | undefined> {
   const [user, guards] = await Promise.all([known, guardsOf(request, email)])
-  // An attempt that there is no room for is none: it would count as failed.
   const place = request.dependencies.passwords.reserve(queueKeysOf(request, email))
   try {
-    await guards.begin(user?.id ?? null)
+    await guards.admit(user?.id ?? null)
     const isRight = await place.isRight(password, user?.state.password ?? null)
-    if (user && isRight) return (await Promise.all([open(user), guards.pass()]))[0]
-    await guards.fail()
+    if (user && isRight) {
+      // Refused like the others, so that time does not tell either.
+      if (guards.seemsLocked()) await guards.confirm()
+      return await open(user, () => guards.confirm())
+    }
+    await guards.fail(user?.id ?? null)
     return undefined
   } finally {
     place.release()
@@ -145,31 +154,43 @@ function triesAt({ dependencies, envelope }: Pick<Request, 'dependencies' | 'env
 }
 
 /**
- * Counts attempts: with one account over all network addresses, and from one over all accounts. Refused where
- * too many have come from this one.
+ * Counts passwords that were wrong: with one account over all network addresses, and from one over all
+ * accounts. Refused where too many have come from this one. They count before the answer, which they decide:
+ * of a thousand at once ten are told that they are wrong, and then none that it is right.
  */
-async function guardsOf(
-  { dependencies, envelope, client }: Pick<Request, 'dependencies' | 'envelope' | 'client'>,
-  email: string,
-) {
+async function guardsOf({ dependencies, envelope, client }: Proving, email: string) {
   const { executor, clock, newId } = dependencies
-  const account = triesAt({ dependencies, envelope }, await guardOfAccount(dependencies, email))
+  const guard = await guardOfAccount(dependencies, email)
+  const account = triesAt({ dependencies, envelope }, guard)
   const places = client.address === null ? [] : await guardsOfPlace(dependencies, client.address)
-  await Promise.all(
-    places.map(async ({ guard, of }) =>
-      refuseLocked((await executor.current(signInGuard, guard)).state, of, clock()),
+  const current = async () => (await executor.current(signInGuard, guard)).state
+  const [known] = await Promise.all([
+    current(),
+    ...places.map(async ({ guard: place, of }) =>
+      refuseLocked((await executor.current(signInGuard, place)).state, of, clock()),
     ),
-  )
+  ])
+  const isLocked = (state: SignInGuard) => lockedMs(state, 'account', clock()) > 0
   return {
-    begin: (user: string | null) => account.begin(user),
-    async fail() {
+    /** Refused while locked, which the first one notes. */
+    async admit(user: string | null) {
+      if (isLocked(known)) await account.begin(user)
+    },
+    /** By what this process has seen. */
+    seemsLocked: () => isLocked(executor.lastSeen(signInGuard, guard) ?? known),
+    async confirm() {
+      const state = await current()
+      refuseLocked(state, 'account', clock())
+      if (state.tried.length > 0) await account.pass()
+    },
+    async fail(user: string | null) {
+      await account.begin(user)
       const own = guarding(envelope)
-      for (const { guard, of } of places) {
+      for (const { guard: place, of } of places) {
         const data = { attempt: newId(), user: null, of }
-        await executor.send(signInGuard, guard, { type: 'TrySignIn', data }, own)
+        await executor.send(signInGuard, place, { type: 'TrySignIn', data }, own)
       }
     },
-    pass: () => account.pass(),
   }
 }
 

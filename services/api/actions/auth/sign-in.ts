@@ -14,10 +14,11 @@ export async function login(request: Request<{ email: string; password: string }
   const { dependencies, body } = request
   dependencies.passwords.requireRoom(queueKeysOf(request, body.email))
   const known = userOf(dependencies, body.email)
-  const opened = await openByPassword(request, { ...body, known }, async (found) => {
+  const opened = await openByPassword(request, { ...body, known }, async (found, confirm) => {
     const { id, state } = found
-    if (state.totp) return issueTo(request, { purpose: 'sign_in', user: id, state })
-    return startSession(request, found, { method: 'password' })
+    if (!state.totp) return startSession(request, found, { method: 'password', confirm })
+    await confirm()
+    return issueTo(request, { purpose: 'sign_in', user: id, state })
   })
   return opened ?? refuse('email_and_password_must_be_right')
 }
