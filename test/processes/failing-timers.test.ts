@@ -55,6 +55,7 @@ t.test('a timer that fails in passing for long is told of, and tried ever less o
   t.strictSame(told, [], 'what may pass at once is no news')
   t.equal(await runAt(2 * minuteMs), minuteMs / 2)
   t.match(told, [{ timer: 'test:one', failingMs: 2 * minuteMs, failing: 1, error: passing }])
+  for (let minutes = 5; minutes < 180; minutes += 5) await runAt(minutes * minuteMs)
   t.equal(await runAt(180 * minuteMs), 5 * minuteMs, 'but every five minutes at last')
   t.strictSame(failing.longestSeconds, { live: 180 * 60, sandbox: 0 })
 })
@@ -96,5 +97,29 @@ t.test(
       failing.failed({ ...timerOf('another'), attempts }, passing),
     )
     t.strictSame(delays, [2_000, 4_000, 64_000, 5 * minuteMs])
+  },
+)
+
+t.test(
+  'what nobody tries any more takes no place of what fails now, and is news when it fails again',
+  (t) => {
+    const told: Told[] = []
+    const log = {
+      info: () => undefined,
+      error: () => undefined,
+      warn: (what: object) => void told.push(what),
+    }
+    let nowMs = 0
+    const failing = new FailingTimers(log, () => nowMs)
+    const failedAt = (timeMs: number, subject: string) => {
+      nowMs = timeMs
+      return failing.failed(timerOf(subject), passing)
+    }
+    for (let one = 0; one < 10_000; one++) failedAt(0, String(one))
+    const later = 60 * minuteMs
+    t.equal(failedAt(later, '0'), 2_000, 'it begins anew')
+    for (const minutes of [0, 1, 2]) failedAt(later + minutes * minuteMs, 'another')
+    t.match(told, [{ timer: 'test:another', failingMs: minuteMs, failing: 2 }, { failingMs: 2 * minuteMs }])
+    t.end()
   },
 )

@@ -28,6 +28,7 @@ export class FailingTimers {
   readonly #now: () => number
   readonly #failing = new Map<string, Failing>()
   #toldAtMs = Number.NEGATIVE_INFINITY
+  #lookedAtMs = Number.NEGATIVE_INFINITY
 
   /** `now`: milliseconds that only grow, because merchants' clocks may be moved. */
   constructor(log: Log, now: () => number = () => performance.now()) {
@@ -41,6 +42,7 @@ export class FailingTimers {
    */
   failed(timer: Timer, error: unknown): number {
     const now = this.#now()
+    this.#forget()
     const known = this.#failing.get(timer.id)
     const failing = known ?? { isLive: !('livemode' in timer) || timer.livemode, sinceMs: now, lastMs: now }
     failing.lastMs = now
@@ -58,14 +60,23 @@ export class FailingTimers {
 
   /** For how many seconds the one of each environment has failed that has failed for longest. */
   get longestSeconds(): Readonly<Record<'live' | 'sandbox', number>> {
+    this.#forget()
     const now = this.#now()
     const longest = { live: 0, sandbox: 0 }
-    for (const [id, { isLive, sinceMs, lastMs }] of this.#failing) {
+    for (const { isLive, sinceMs } of this.#failing.values()) {
       const environment = isLive ? 'live' : 'sandbox'
-      if (now - lastMs > forgottenAfterMs) this.#failing.delete(id)
-      else longest[environment] = Math.max(longest[environment], (now - sinceMs) / 1_000)
+      longest[environment] = Math.max(longest[environment], (now - sinceMs) / 1_000)
     }
     return longest
+  }
+
+  /** Once a minute: those that nobody tries any more would fill the place of those that fail now. */
+  #forget(): void {
+    const now = this.#now()
+    if (now - this.#lookedAtMs < minuteMs) return
+    this.#lookedAtMs = now
+    for (const [id, { lastMs }] of this.#failing)
+      if (now - lastMs > forgottenAfterMs) this.#failing.delete(id)
   }
 
   /** Once a minute for all of them, or an outage would fill the log. */
