@@ -199,6 +199,16 @@ t.test('a kind of which too many wait goes on with the others', async (t) => {
   t.strictSame(hanging.waiting(new Set()).except, [])
 })
 
+t.test('an owner of whom one timer hung a moment ago has all of the others run in one look', async (t) => {
+  const { pool, run, lookAt, hanging } = await openRunner(t, { patienceMs: 60_000, goOnEveryMs: 0 })
+  const subjects = Array.from({ length: 200 }, (_, n) => `one ${n}`)
+  const hung = { merchant, livemode: false, kind: 'renew', subject: 'x', dueAt: '', attempts: 1 }
+  hanging.leave({ ...hung, id: 'renew:x' }, Promise.resolve())
+  await set(pool, 'renew', subjects)
+  await lookAt(1)
+  t.equal(run.length, 200)
+})
+
 t.test('a kind is left out of one owner alone, whatever kind of owner that is', async (t) => {
   const { pool } = await openRunner(t)
   const [organization, user] = [v7(), v7()]

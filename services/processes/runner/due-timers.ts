@@ -81,10 +81,8 @@ export async function runDue(options: TimerRunnerOptions): Promise<Look> {
   const held = options.timers.asHeldNow()
   const found = await find(options)
   const { due, isMoved } = found
-  const looking: Looking = { options, held, isMoved, noted: [], ran: 0, ranMoved: false }
-  await forEach(lanesOf(found), atOnce, (lane) => runLane(lane, looking)).finally(() =>
-    Promise.allSettled(looking.noted),
-  )
+  const looking: Looking = { options, held, isMoved, noted: [], putOff: [], ran: 0, ranMoved: false }
+  await runLanes(lanesOf(found), looking).finally(() => Promise.allSettled(looking.noted))
   await Promise.all(looking.noted)
   return { ran: due.length, isFull: (due.length >= perLook && looking.ran > 0) || looking.ranMoved }
 }
@@ -93,17 +91,30 @@ interface Looking extends Pick<Found, 'isMoved'> {
   readonly options: TimerRunnerOptions
   readonly held: Pick<Timers, 'postpone'>
   readonly noted: Promise<void>[]
+  /** Lanes of whose kind and owner too many are under way. */
+  readonly putOff: Found['due'][]
   ran: number
   ranMoved: boolean
+}
+
+/** What was put off is gone on with at once, but not for long, because others may be due by now. */
+async function runLanes(lanes: readonly Found['due'][], looking: Looking): Promise<void> {
+  const begunAt = performance.now()
+  const { hanging } = looking.options
+  for (let [next, ran] = [lanes, -1]; next.length > 0 && looking.ran > ran; next = looking.putOff.splice(0)) {
+    ran = looking.ran
+    await forEach(next, atOnce, (lane) => runLane(lane, looking))
+    if (!hanging?.isPatientSince(begunAt)) return
+  }
 }
 
 /** One after the other. Where one hangs, those behind it wait for a later look. */
 async function runLane(lane: Found['due'], looking: Looking): Promise<void> {
   const { options, isMoved } = looking
   const { timers, giveWay, hanging } = options
-  for (const timer of lane) {
+  for (const [index, timer] of lane.entries()) {
     await giveWay?.()
-    if (!isMoved(timer) && hanging?.isFull(timer)) return
+    if (!isMoved(timer) && hanging?.isFull(timer)) return void looking.putOff.push(lane.slice(index))
     looking.ran++
     looking.ranMoved ||= isMoved(timer)
     const work = run(isMoved(timer) ? inTimeOf(timer, options) : options, timer)

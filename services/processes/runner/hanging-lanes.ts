@@ -65,6 +65,11 @@ export class HangingLanes {
     return Math.min(...underWay.map(({ leftAt }) => leftAt))
   }
 
+  /** Whether what was begun then (`performance.now`) has not lasted for too long. */
+  isPatientSince(begunAt: number): boolean {
+    return performance.now() - begunAt < this.#patienceMs
+  }
+
   /** Whether no more of its kind may begin now, for its owner or at all. */
   isFull(timer: Timer): boolean {
     if (this.#isKindFull(timer.kind)) return true
