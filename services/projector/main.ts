@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { settleAll } from '../../infra/postgres/client/settle-all.ts'
 import { isDataFailure } from '../../infra/postgres/client/failures.ts'
-import type { Fence } from '../../infra/postgres/consumers/fence.ts'
+import type { TermFence } from '../../infra/postgres/consumers/fence.ts'
 import type { ProjectionCursor } from '../../infra/postgres/read-models/projection-cursor.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { ProjectionBatch } from '../../infra/postgres/read-models/projection-batch.ts'
@@ -27,7 +27,7 @@ export interface ProjectorServiceOptions {
   readonly dependents: string
   readonly log: Log
   /** The fence of the one projector that may write. */
-  readonly fence?: Fence
+  readonly fence?: TermFence
   /** Events written at once while read models are rebuilt. */
   readonly spanMax?: number
   readonly giveWay?: GiveWay

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
-import type { Fence } from '../../infra/postgres/consumers/fence.ts'
+import type { TermFence } from '../../infra/postgres/consumers/fence.ts'
 import { pollRetryRequests, ParkedEvents, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import { EventFeed, type UnnumberedEvent } from '../../infra/postgres/webhooks/event-feed.ts'
 import type { PublicSource } from '../../packages/contract/webhooks/public-events.ts'
@@ -23,7 +23,7 @@ export interface RelayOptions {
   readonly sources: readonly PublicSource[]
   readonly log: Log
   /** The fence of the one relay that may write. */
-  readonly fence?: Fence
+  readonly fence?: TermFence
   readonly giveWay?: GiveWay
 }
 

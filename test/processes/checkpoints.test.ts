@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
-import { LeadershipLostError } from '../../infra/postgres/consumers/fence.ts'
+import { fenceOf } from '../../infra/postgres/consumers/fence.ts'
 import { eventually } from '../support/eventually.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -45,21 +45,26 @@ t.test(
   async (t) => {
     const { pool } = await testDatabase(t)
     await new Checkpoints(pool).load('test')
-    let failure: Error | undefined = new LeadershipLostError('test')
-    const deposed = new Checkpoints(pool, async () => {
-      if (failure) throw failure
-    })
-    deposed.passed('test', 3)
-    await deposed.close()
-    failure = undefined
-    await deposed.close()
-    t.equal((await new Checkpoints(pool).load('test')).position, 0)
+    const saved = async () => (await new Checkpoints(pool).load('test')).position
+    await pool.query("insert into leaders (name, epoch, instance) values ('test', 1, 'test')")
+    const lost: string[] = []
+    const checkpoints = new Checkpoints(
+      pool,
+      fenceOf([{ name: 'test', epoch: 1 }], () => lost.push('test')),
+    )
+    await pool.query('update leaders set epoch = 2')
+    checkpoints.passed('test', 3)
+    await checkpoints.close()
+    t.strictSame(lost, ['test'])
+    await pool.query('update leaders set epoch = 1')
+    await checkpoints.close()
+    t.equal(await saved(), 0)
 
-    failure = Object.assign(new Error('away'), { code: '57P01' })
-    deposed.passed('test', 4)
-    await deposed.close()
-    failure = undefined
-    await deposed.close()
-    t.equal((await new Checkpoints(pool).load('test')).position, 4)
+    await pool.query('alter table checkpoints rename to checkpoints_away')
+    checkpoints.passed('test', 4)
+    await checkpoints.close()
+    await pool.query('alter table checkpoints_away rename to checkpoints')
+    await checkpoints.close()
+    t.equal(await saved(), 4)
   },
 )

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { DocumentFold } from '../../infra/postgres/read-models/document-fold.ts'
-import { LeadershipLostError, fenced, type Fence } from '../../infra/postgres/consumers/fence.ts'
+import { LeadershipLostError, fenced, type TermFence } from '../../infra/postgres/consumers/fence.ts'
 import { lead, type LeaderTerm } from '../../infra/postgres/consumers/leader.ts'
 import { ParkedEvents, takeRetryRequests, requestRetry } from '../../infra/postgres/consumers/parked.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
@@ -171,7 +171,7 @@ const track = {
 const table = { name: 'read.payouts_v1_2', view: 'read.payouts', columns: {}, key: ['id'] }
 
 /** All that leaders write, each as it is written. */
-const writers: Readonly<Record<string, (pool: pg.Pool, fence: Fence) => Promise<unknown>>> = {
+const writers: Readonly<Record<string, (pool: pg.Pool, fence: TermFence) => Promise<unknown>>> = {
   'a checkpoint that is begun': (pool, fence) => new Checkpoints(pool, fence).load('new'),
   'how far work outside may have gone': (pool, fence) => new Checkpoints(pool, fence).attempt('relay', 9),
   'a checkpoint that moves': (pool, fence) => new Checkpoints(pool, fence).save('relay', 9),
@@ -193,7 +193,7 @@ const writers: Readonly<Record<string, (pool: pg.Pool, fence: Fence) => Promise<
   'the view of a read model': (pool, fence) => publish({ pool, fence, dependents: '' }, { ...track, table }),
 }
 
-function projectorOf(pool: pg.Pool, fence: Fence): Projector {
+function projectorOf(pool: pg.Pool, fence: TermFence): Projector {
   const store = { readStream: async () => [] }
   return new Projector({ pool, fence, store: store as never, deciders: [payout], log: silent })
 }

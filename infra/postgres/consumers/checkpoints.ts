@@ -1,6 +1,5 @@
 import type pg from 'pg'
-import { prepared } from '../client/prepared-statements.ts'
-import { fenced, LeadershipLostError, type Fence } from './fence.ts'
+import { fenced, fencedStatement, LeadershipLostError, type TermFence } from './fence.ts'
 
 export interface Checkpoint {
   /** Everything up to here is done. */
@@ -15,20 +14,20 @@ const passedMs = { quiet: 30, most: 250 }
 /** Checkpoints of the log's consumers other than read models. Only the leader moves them. */
 export class Checkpoints {
   readonly #pool: pg.Pool
-  readonly #fence: Fence | undefined
+  readonly #fence: TermFence | undefined
   /** By consumer: positions that are not saved yet. */
   readonly #passed = new Map<string, number>()
   #saving: NodeJS.Timeout | undefined
   #latestAt = 0
   #written: Promise<void> = Promise.resolve()
 
-  constructor(pool: pg.Pool, fence?: Fence) {
+  constructor(pool: pg.Pool, fence?: TermFence) {
     this.#pool = pool
     this.#fence = fence
   }
 
   load(name: string): Promise<Checkpoint> {
-    return this.#write(async (connection) => {
+    return fenced(this.#pool, this.#fence, async (connection) => {
       const begin = 'insert into checkpoints (name, position) values ($1, 0) on conflict do nothing'
       await connection.query(begin, [name])
       const text = 'select position, attempted from checkpoints where name = $1'
@@ -49,12 +48,11 @@ export class Checkpoints {
   }
 
   async attempt(name: string, through: number): Promise<void> {
-    const text = 'update checkpoints set attempted = greatest(attempted, $2) where name = $1'
-    await this.#write((connection) => connection.query(text, [name, through]))
+    await fencedStatement(this.#pool, this.#fence, { text: attempt, values: [name, through] })
   }
 
   async save(name: string, position: number): Promise<void> {
-    await this.#write((connection) => connection.query(moved([[name, position]])))
+    await this.#move([[name, position]])
     if ((this.#passed.get(name) ?? Infinity) <= position) this.#passed.delete(name)
   }
 
@@ -82,8 +80,7 @@ export class Checkpoints {
     const passed = [...this.#passed]
     if (passed.length === 0) return
     this.#passed.clear()
-    const write = this.#write((connection) => connection.query(moved(passed)))
-    this.#written = Promise.all([this.#written, write]).then(
+    this.#written = Promise.all([this.#written, this.#move(passed)]).then(
       () => undefined,
       (error: unknown) => {
         // The next leader passes it again.
@@ -93,16 +90,18 @@ export class Checkpoints {
     )
   }
 
-  #write<Result>(work: (connection: pg.ClientBase) => Promise<Result>): Promise<Result> {
-    return fenced(this.#pool, this.#fence, work)
+  /** Never back: what was passed may arrive behind what was done after it. */
+  async #move(done: readonly (readonly [name: string, position: number])[]): Promise<void> {
+    const values = [done.map(([name]) => name), done.map(([, position]) => position)]
+    await fencedStatement(this.#pool, this.#fence, { text: move, values })
   }
 }
 
-/** Never back: what was passed may arrive behind what was done after it. */
 const move = `
   update checkpoints set position = greatest(checkpoints.position, done.position), updated_at = now()
-  from unnest($1::text[], $2::bigint[]) as done (name, position) where checkpoints.name = done.name`
+  from held, unnest($2::text[], $3::bigint[]) as done (name, position)
+  where held.goes_on and checkpoints.name = done.name`
 
-function moved(done: readonly (readonly [name: string, position: number])[]): pg.QueryConfig {
-  return prepared(move, [done.map(([name]) => name), done.map(([, position]) => position)])
-}
+const attempt = `
+  update checkpoints set attempted = greatest(attempted, $3::bigint) from held
+  where held.goes_on and name = $2`

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { fenceOf, type Fence } from './fence.ts'
+import { fenceOf, type TermFence } from './fence.ts'
 import { LockSession, nextLook, tryLock } from './lock-session.ts'
 import { shareNames } from './timer-shares.ts'
 
@@ -21,7 +21,7 @@ export interface LeaderTerm {
   /** Aborts when the term is over. */
   readonly signal: AbortSignal
   /** Must come first in each of the leader's transactions. */
-  readonly fence: Fence
+  readonly fence: TermFence
   /** Before effects that no transaction can fence: throws LeadershipLostError unless this process leads. */
   assertLeading(): void
 }

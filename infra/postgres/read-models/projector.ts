@@ -6,8 +6,7 @@ import type { Documents, ReadModel } from '../../../packages/kernel/projection.t
 import { settleAll } from '../client/settle-all.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { isDataFailure } from '../client/failures.ts'
-import { fenced, fencedByKey, type Fence } from '../consumers/fence.ts'
-import { prepared } from '../client/prepared-statements.ts'
+import { fenced, fencedByKey, type FencedStatement, type TermFence } from '../consumers/fence.ts'
 import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
 import type { ProjectionCursor } from './projection-cursor.ts'
 import { createIndexes, createTable, selectDocument, tableOf, type Table } from './tables.ts'
@@ -19,7 +18,7 @@ export interface ProjectorOptions {
   readonly store: EventStore
   readonly deciders: readonly AnyDecider[]
   readonly log: Log
-  readonly fence?: Fence | undefined
+  readonly fence?: TermFence | undefined
   /** States cached per read model once they are in its table. */
   readonly statesMax?: number
   readonly giveWay?: GiveWay | undefined
@@ -172,9 +171,9 @@ export class Projector {
     const { pool, fence } = this.#options
     const tracks = parts.map(({ track }) => track)
     try {
-      await fencedByKey(pool, fence, async (connection) => {
+      await fencedByKey(pool, fence, moving(tracks, through), async (connection, moved) => {
+        if (moved !== tracks.length) throw new Error('these read models have been moved by somebody else')
         for (const { write } of parts) await write(connection)
-        await moveCheckpoints(connection, tracks, through)
       })
     } catch (error) {
       this.abandon(tracks)
@@ -283,17 +282,12 @@ async function begin(connection: pg.ClientBase, table: Table): Promise<void> {
 }
 
 /** Moves cursors that are where this batch began: one that has moved meanwhile has seen the batch already. */
-async function moveCheckpoints(
-  connection: pg.ClientBase,
-  tracks: readonly ProjectionCursor[],
-  through: number,
-): Promise<void> {
-  const text = `
-    update checkpoints set position = $3, updated_at = now()
-    from unnest($1::text[], $2::bigint[]) as known (name, position)
-    where checkpoints.name = known.name and checkpoints.position = known.position`
+function moving(tracks: readonly ProjectionCursor[], through: number): FencedStatement {
   const names = tracks.map(({ table }) => table.name)
-  const values = [names, tracks.map(({ position }) => position), through]
-  const { rowCount } = await connection.query(prepared(text, values))
-  if (rowCount !== tracks.length) throw new Error('these read models have been moved by somebody else')
+  return { text: move, values: [names, tracks.map(({ position }) => position), through] }
 }
+
+const move = `
+  update checkpoints set position = $4::bigint, updated_at = now()
+  from held, unnest($2::text[], $3::bigint[]) as known (name, position)
+  where held.goes_on and checkpoints.name = known.name and checkpoints.position = known.position`

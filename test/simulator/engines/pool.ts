@@ -59,7 +59,7 @@ async function answer(at: Connection, { text, values }: Statement, writes: Write
   }
   if (text.startsWith('select distinct stream from parked')) return result([])
   if (/^select "id", .* from read\./.test(text)) return documents(at, { text, values })
-  if (text.startsWith('update checkpoints set position')) return moveCheckpoints(at, values, writes!)
+  if (text.startsWith('with terms')) return moveCheckpoints(at, values, writes!)
   if (text.startsWith('insert into parked')) {
     at.stage.violate('R7', `the projector parks ${values.slice(0, 3).join(' ')}: ${values.at(-1)}`)
     return result([])
@@ -69,15 +69,19 @@ async function answer(at: Connection, { text, values }: Statement, writes: Write
   return result([])
 }
 
-type Move = readonly [names: readonly string[], from: readonly number[], through: number]
+type Move = readonly [terms: unknown, names: readonly string[], from: readonly number[], through: number]
 
+/** Whoever moves them first locks them until the end: the other one finds them moved by then. */
 function moveCheckpoints({ stage, database }: Connection, values: readonly unknown[], writes: Write[]) {
-  const [names, from, through] = values as Move
-  const isCompared = stage.mistake !== 'projector without fence'
-  const isThere = names.every((name, index) => (database.checkpoints.get(name) ?? 0) === from[index])
-  if (isCompared && !isThere) return { rows: [], rowCount: 0 }
-  writes.push(() => names.forEach((name) => database.checkpoints.set(name, through)))
-  return { rows: [], rowCount: names.length }
+  const [, names, from, through] = values as Move
+  const isThere = () =>
+    stage.mistake === 'projector without fence' ||
+    names.every((name, index) => (database.checkpoints.get(name) ?? 0) === from[index])
+  writes.push(() => {
+    if (!isThere()) throw new Error('these read models have been moved by somebody else')
+    for (const name of names) database.checkpoints.set(name, through)
+  })
+  return result([{ goes_on: true, changed: isThere() ? names.length : 0 }])
 }
 
 function isSubmittable(given: unknown): given is CopyQuery {
