@@ -165,13 +165,17 @@ async function withTokens(
     organization: organization?.id ?? '',
     role: role ?? '',
   }
+  const [access_token, refresh_token] = await Promise.all([
+    tokens.sign('access', access, accessExpires),
+    tokens.sign('refresh', { ...about, generation: session.generation }, refreshExpires),
+  ])
   return {
     id: session.id,
     object: 'auth_session',
     livemode: false,
     created: unixSeconds(session.startedAt),
-    access_token: await tokens.sign('access', access, accessExpires),
-    refresh_token: await tokens.sign('refresh', { ...about, generation: session.generation }, refreshExpires),
+    access_token,
+    refresh_token,
     token_type: 'Bearer',
     expires_in: accessLastsMs / 1_000,
     refresh_expires_in: secondsUntil(refreshExpires, dependencies.clock()),
