@@ -57,9 +57,18 @@ async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promis
   )
 }
 
-/** Asks the active projector to rebuild a read model beside the published one. */
+/**
+ * Asks the active projector to rebuild a read model beside the published one. A rebuild that is under way has
+ * read events as they were, perhaps of who is erased since: another one follows, for all who ask by then.
+ */
 export async function requestNewGeneration(pool: pg.Pool, model: ReadModel): Promise<void> {
-  await pool.query(`update ${readSchema}.published set wanted = generation + 1 where name = $1`, [model.name])
+  const next = 'greatest(wanted, generation + 1)'
+  const [table] = tableOf(model, 0).name.split(/0$/)
+  await pool.query(
+    `update ${readSchema}.published
+     set wanted = ${next} + case when to_regclass($2 || ${next}) is null then 0 else 1 end where name = $1`,
+    [model.name, table],
+  )
 }
 
 export interface Publishing {
