@@ -16,7 +16,7 @@ const noon = Date.parse('2026-03-01T12:00:00Z')
 const at = (seconds: number) => new Date(noon + seconds * 1_000)
 const merchant = v7()
 /** Lanes go on with the first look after what held them up has ended. */
-const usual = { patienceMs: 20, goOnEveryMs: 0 }
+const usual = { patienceMs: 100, goOnEveryMs: 0 }
 
 /** A runner of timers of two kinds, of which `ask` waits until the operator answers. */
 async function openRunner(t: Test, pace = usual) {
