@@ -14,7 +14,7 @@ export async function watchLeaders(pool: pg.Pool): Promise<void> {
     create table elections (name text not null, instance text not null, at timestamptz not null);
     create function audit() returns trigger language plpgsql as $$
     begin
-      insert into audit (what) values (tg_table_name || ' ' || tg_op);
+      insert into audit (what) select tg_table_name || ' ' || tg_op where exists (select from changed);
       return null;
     end $$;
     create function elected() returns trigger language plpgsql as $$
@@ -30,8 +30,15 @@ export async function watchLeaders(pool: pg.Pool): Promise<void> {
         select (schemaname || '.' || quote_ident(tablename))::regclass from pg_tables
         where schemaname = 'read' or tablename in ('checkpoints', 'parked', 'public_events', 'timer_attempts')
       loop
+        -- By row: a statement behind a fence that has fallen changes none.
         execute format(
-          'create trigger audit after insert or update or delete on %s execute function audit()', written);
+          'create trigger inserted after insert on %1$s
+             referencing new table as changed execute function audit();
+           create trigger updated after update on %1$s
+             referencing new table as changed execute function audit();
+           create trigger deleted after delete on %1$s
+             referencing old table as changed execute function audit()',
+          written);
       end loop;
     end $$`)
 }
