@@ -4,7 +4,7 @@ import {
   publishMissing,
   requestNewGeneration,
 } from '../../infra/postgres/read-models/publication.ts'
-import { tableOf } from '../../infra/postgres/read-models/tables.ts'
+import { createTable, tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { readInPages } from '../../packages/kernel/pages.ts'
 import { balances } from '../../projections/balances.ts'
@@ -59,4 +59,13 @@ t.test('a rebuild that is asked for while one is under way begins after it, once
   )
   t.match(shown.get(balances.name), { wanted: 3 })
   t.same((await pool.query(`select available from ${tableOf(balances, 3).name}`)).rows, [{ available: 100 }])
+})
+
+t.test('nor is one joined that a program of another version has begun', async (t) => {
+  const { pool } = await testDatabase(t)
+  await publishMissing(pool, [balances], '')
+  const newer = { ...balances, version: balances.version + 1 }
+  await pool.query(createTable(tableOf(newer, 2)))
+  await requestNewGeneration(pool, balances)
+  t.match((await publications(pool)).get(balances.name), { wanted: 3 })
 })

@@ -59,15 +59,18 @@ async function publishFirst(connection: pg.ClientBase, model: ReadModel): Promis
 
 /**
  * Asks the active projector to rebuild a read model beside the published one. A rebuild that is under way has
- * read events as they were, perhaps of who is erased since: another one follows, for all who ask by then.
+ * read events as they were, perhaps of who is erased since: another one follows, for all who ask by then. It
+ * may be that of a program which folds another version.
  */
 export async function requestNewGeneration(pool: pg.Pool, model: ReadModel): Promise<void> {
   const next = 'greatest(wanted, generation + 1)'
-  const [table] = tableOf(model, 0).name.split(/0$/)
   await pool.query(
-    `update ${readSchema}.published
-     set wanted = ${next} + case when to_regclass($2 || ${next}) is null then 0 else 1 end where name = $1`,
-    [model.name, table],
+    `update ${readSchema}.published set wanted = ${next} + case when exists (
+       select from pg_tables
+       where schemaname = $2 and tablename ~ ('^' || name || '_v[0-9]+_' || ${next} || '$')
+     ) then 1 else 0 end
+     where name = $1`,
+    [model.name, readSchema],
   )
 }
 
