@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import t from 'tap'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import { fenceOf } from '../../infra/postgres/consumers/fence.ts'
@@ -68,3 +69,30 @@ t.test(
     t.equal(await saved(), 4)
   },
 )
+
+t.test('what was passed is saved by one statement at a time, so that none waits for another', async (t) => {
+  const { pool } = await testDatabase(t)
+  const under = { way: 0, most: 0 }
+  const query = async (asked: pg.QueryConfig) => {
+    under.most = Math.max(under.most, ++under.way)
+    return pool.query(asked).finally(() => under.way--)
+  }
+  // What was passed is saved with nothing else of a pool.
+  const checkpoints = new Checkpoints({ query } as unknown as pg.Pool)
+  await new Checkpoints(pool).load('test')
+  const other = await pool.connect()
+  await other.query("begin; select from checkpoints where name = 'test' for update")
+  checkpoints.passed('test', 1)
+  const first = checkpoints.close()
+  await eventually(
+    async () => under.way,
+    (way) => way === 1,
+  )
+  checkpoints.passed('test', 2)
+  const second = checkpoints.close()
+  await other.query('commit')
+  other.release()
+  await Promise.all([first, second])
+  t.equal(under.most, 1)
+  t.equal((await new Checkpoints(pool).load('test')).position, 2)
+})

@@ -80,14 +80,13 @@ export class Checkpoints {
     const passed = [...this.#passed]
     if (passed.length === 0) return
     this.#passed.clear()
-    this.#written = Promise.all([this.#written, this.#move(passed)]).then(
-      () => undefined,
-      (error: unknown) => {
-        // The next leader passes it again.
-        if (error instanceof LeadershipLostError) return
-        for (const [name, position] of passed) if (!this.#passed.has(name)) this.passed(name, position)
-      },
-    )
+    // One after the other: two that move the same checkpoints could each wait for the other.
+    const moved = this.#written.then(() => this.#move(passed))
+    this.#written = moved.catch((error: unknown) => {
+      // The next leader passes it again.
+      if (error instanceof LeadershipLostError) return
+      for (const [name, position] of passed) if (!this.#passed.has(name)) this.passed(name, position)
+    })
   }
 
   /** Never back: what was passed may arrive behind what was done after it. */
