@@ -38,6 +38,8 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
   const database = await connectPostgres({ url: onServer(url, name), dataDirectory: '' })
   t.teardown(() => database.close())
   if (!hasTemplate) await migrate(database)
+  // Otherwise all copies would say that they belong to one history.
+  else await database.pool.query('update history set id = gen_random_uuid()')
   return { url: database.url, pool: database.pool, reads: database.reads }
 }
 
