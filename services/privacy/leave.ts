@@ -1,7 +1,7 @@
 import { claim } from '../../packages/domain/claims/claim.ts'
 import { merchant, type Merchant } from '../../packages/domain/merchants/merchant.ts'
 import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
-import { endOfSessions } from '../../packages/domain/users/policies.ts'
+import { endOfSessions } from '../../packages/domain/users/ended-sessions.ts'
 import { user } from '../../packages/domain/users/user.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import type { EventStore } from '../../packages/kernel/ports.ts'

@@ -1,5 +1,5 @@
 import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
-import { endOfSessions } from '../../packages/domain/users/policies.ts'
+import { endOfSessions } from '../../packages/domain/users/ended-sessions.ts'
 import { user } from '../../packages/domain/users/user.ts'
 import type { Process, Reaction } from './runner/process.ts'
 

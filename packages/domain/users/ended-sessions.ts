@@ -4,8 +4,8 @@ import type { UserOwner } from '../../kernel/owner.ts'
 import { eachStep, type Decisions } from './parts.ts'
 
 /**
- * What a policy does to the sessions a moment later the user knows at once: in between, whoever is thrown out
- * must not begin and finish what the user would have to undo again.
+ * What a reaction does to the sessions a moment later the user knows at once: in between, whoever is thrown
+ * out must not begin and finish what the user would have to undo again.
  */
 export interface EndedSessions {
   /**
@@ -19,6 +19,18 @@ export const noEndedSessions: EndedSessions = { sessionsEnded: { times: 0, excep
 
 export function endingSessions({ sessionsEnded: { times } }: EndedSessions, except: string | null) {
   return { sessionsEnded: { times: times + 1, except } }
+}
+
+interface WithSessions extends Partial<EndedSessions> {
+  readonly status: string
+}
+
+/** Ends the sessions of a user that are over by now; of who has left, all. */
+export function endOfSessions({ status, sessionsEnded }: WithSessions) {
+  const hasLeft = status !== 'active' || sessionsEnded === undefined
+  const { times, except } = hasLeft ? { times: null, except: null } : sessionsEnded
+  const reason = hasLeft ? ('ended_by_user' as const) : ('password_changed' as const)
+  return { type: 'EndSessions' as const, data: { endings: times, except, reason } }
 }
 
 /** Nobody decides from a session that is over. */

@@ -8,7 +8,6 @@ import { merchant as merchants } from '../merchants/merchant.ts'
 import { organization } from '../organizations/organization.ts'
 import type { UserEvents } from './events.ts'
 import type { Held } from './held.ts'
-import type { User } from './user.ts'
 
 type Registered = UserEvents['UserRegistered']
 type Founder = Pick<Registered, 'email'> & { readonly merchant: string }
@@ -61,13 +60,6 @@ const found = (step: 0 | 1 | 2, name: string) =>
 function stepsOf({ id, data }: RecordedEvent<Registered, UserOwner>): readonly Step[] {
   const { merchant, founded, email } = data
   return founded && merchant ? foundingOf(id, { email, merchant }, founded) : []
-}
-
-/** Ends the sessions of a user that are over by now; of who has left, all. */
-export function endOfSessions(known: User) {
-  const { times, except } = known.status === 'active' ? known.sessionsEnded : { times: null, except: null }
-  const reason = known.status === 'active' ? ('password_changed' as const) : ('ended_by_user' as const)
-  return { type: 'EndSessions' as const, data: { endings: times, except, reason } }
 }
 
 function freeing({ claim: id, hold }: Held): PolicyCommand {

@@ -12,7 +12,7 @@ import {
   type UserSessions,
 } from '../../../../packages/domain/sessions/user-sessions.ts'
 import { hasSecondFactor } from '../../../../packages/domain/users/factors.ts'
-import { endOfSessions } from '../../../../packages/domain/users/policies.ts'
+import { endOfSessions } from '../../../../packages/domain/users/ended-sessions.ts'
 import { viewOnboarding } from '../../../../packages/domain/users/resources/onboarding-resources.ts'
 import type {
   MeResource,
