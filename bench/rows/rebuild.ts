@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import knex from 'knex'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { publications, requestNewGeneration } from '../../infra/postgres/read-models/publication.ts'
 import { readModels } from '../../projections/index.ts'
@@ -87,7 +88,7 @@ async function rowByRow({
 }: RowByRow): Promise<Measured> {
   const { dependencies, close } = await openBenchRuntime(database)
   const { store } = dependencies
-  const projector = new KnexProjector(postgres.knex, deciders)
+  const projector = new KnexProjector(knex({ client: 'pg', connectionPool: postgres.pool }), deciders)
   await projector.open(readModels, peerGeneration)
   const result = await perSecond(events, async () => {
     for (let after = eventsBefore; after < eventsBefore + events; after += batchSize) {

@@ -1,77 +1,49 @@
 import type { Knex } from 'knex'
 import type pg from 'pg'
-import * as events from './migrations/001-events.ts'
-import * as snapshots from './migrations/002-snapshots.ts'
-import * as answers from './migrations/003-answers.ts'
-import * as consumers from './migrations/004-consumers.ts'
-import * as publicEvents from './migrations/005-public-events.ts'
-import * as deliveries from './migrations/006-deliveries.ts'
-import * as sandboxOperations from './migrations/007-sandbox-operations.ts'
-import * as leaders from './migrations/008-leaders.ts'
-import * as history from './migrations/009-history.ts'
-import * as traces from './migrations/010-traces.ts'
-import * as answersInHand from './migrations/011-answers-in-hand.ts'
-import * as deliveryKey from './migrations/012-delivery-key.ts'
-import * as deliveryPlaces from './migrations/013-delivery-places.ts'
-import * as jsonAsWritten from './migrations/014-json-as-written.ts'
-import * as knownPredecessors from './migrations/015-known-predecessors.ts'
-import * as postponedTimers from './migrations/016-postponed-timers.ts'
-import * as searches from './migrations/017-searches.ts'
-import * as replaysUnderWay from './migrations/018-replays-under-way.ts'
-import * as feedOrder from './migrations/019-feed-order.ts'
-import * as transparency from './migrations/020-transparency.ts'
-import * as subjectKeys from './migrations/021-subject-keys.ts'
-import * as busJournal from './migrations/022-bus-journal.ts'
-import * as upkeep from './migrations/023-upkeep.ts'
-import * as audit from './migrations/024-audit.ts'
-import * as erasures from './migrations/025-erasures.ts'
-import * as images from './migrations/026-images.ts'
-import * as parkedRetries from './migrations/027-parked-retries.ts'
-import * as auditState from './migrations/028-audit-state.ts'
-import * as positions from './migrations/029-positions.ts'
 
 /**
  * In order. A migration that has run anywhere is never changed; a change is another migration. A function
- * that a later migration replaces stands only in that one.
+ * that a later migration replaces stands only in that one. They and knex are three hundred files, loaded when
+ * one of them has not run.
  */
 const migrations = {
-  '001-events': events,
-  '002-snapshots': snapshots,
-  '003-answers': answers,
-  '004-consumers': consumers,
-  '005-public-events': publicEvents,
-  '006-deliveries': deliveries,
-  '007-sandbox-operations': sandboxOperations,
-  '008-leaders': leaders,
-  '009-history': history,
-  '010-traces': traces,
-  '011-answers-in-hand': answersInHand,
-  '012-delivery-key': deliveryKey,
-  '013-delivery-places': deliveryPlaces,
-  '014-json-as-written': jsonAsWritten,
-  '015-known-predecessors': knownPredecessors,
-  '016-postponed-timers': postponedTimers,
-  '017-searches': searches,
-  '018-replays-under-way': replaysUnderWay,
-  '019-feed-order': feedOrder,
-  '020-transparency': transparency,
-  '021-subject-keys': subjectKeys,
-  '022-bus-journal': busJournal,
-  '023-upkeep': upkeep,
-  '024-audit': audit,
-  '025-erasures': erasures,
-  '026-images': images,
-  '027-parked-retries': parkedRetries,
-  '028-audit-state': auditState,
-  '029-positions': positions,
-} satisfies Record<string, { up(knex: Knex): Promise<void> }>
+  '001-events': () => import('./migrations/001-events.ts'),
+  '002-snapshots': () => import('./migrations/002-snapshots.ts'),
+  '003-answers': () => import('./migrations/003-answers.ts'),
+  '004-consumers': () => import('./migrations/004-consumers.ts'),
+  '005-public-events': () => import('./migrations/005-public-events.ts'),
+  '006-deliveries': () => import('./migrations/006-deliveries.ts'),
+  '007-sandbox-operations': () => import('./migrations/007-sandbox-operations.ts'),
+  '008-leaders': () => import('./migrations/008-leaders.ts'),
+  '009-history': () => import('./migrations/009-history.ts'),
+  '010-traces': () => import('./migrations/010-traces.ts'),
+  '011-answers-in-hand': () => import('./migrations/011-answers-in-hand.ts'),
+  '012-delivery-key': () => import('./migrations/012-delivery-key.ts'),
+  '013-delivery-places': () => import('./migrations/013-delivery-places.ts'),
+  '014-json-as-written': () => import('./migrations/014-json-as-written.ts'),
+  '015-known-predecessors': () => import('./migrations/015-known-predecessors.ts'),
+  '016-postponed-timers': () => import('./migrations/016-postponed-timers.ts'),
+  '017-searches': () => import('./migrations/017-searches.ts'),
+  '018-replays-under-way': () => import('./migrations/018-replays-under-way.ts'),
+  '019-feed-order': () => import('./migrations/019-feed-order.ts'),
+  '020-transparency': () => import('./migrations/020-transparency.ts'),
+  '021-subject-keys': () => import('./migrations/021-subject-keys.ts'),
+  '022-bus-journal': () => import('./migrations/022-bus-journal.ts'),
+  '023-upkeep': () => import('./migrations/023-upkeep.ts'),
+  '024-audit': () => import('./migrations/024-audit.ts'),
+  '025-erasures': () => import('./migrations/025-erasures.ts'),
+  '026-images': () => import('./migrations/026-images.ts'),
+  '027-parked-retries': () => import('./migrations/027-parked-retries.ts'),
+  '028-audit-state': () => import('./migrations/028-audit-state.ts'),
+  '029-positions': () => import('./migrations/029-positions.ts'),
+} satisfies Record<string, () => Promise<{ up(knex: Knex): Promise<void> }>>
 
 const migrationLock = 4_719_202_603
 
-const migrationSource: Knex.MigrationSource<[string, Knex.Migration]> = {
+const migrationSource: Knex.MigrationSource<[string, (typeof migrations)[keyof typeof migrations]]> = {
   getMigrations: async () => Object.entries(migrations),
   getMigrationName: ([name]) => name,
-  getMigration: async ([, migration]) => ({ ...migration, down }),
+  getMigration: async ([, load]) => ({ up: (await load()).up, down }),
 }
 
 async function down(): Promise<void> {
@@ -80,15 +52,14 @@ async function down(): Promise<void> {
 
 export interface Migratable {
   readonly pool: pg.Pool
-  readonly knex: Knex
 }
 
 /** Migrates the tables that cannot be rebuilt. Processes that start at the same time wait for the first. */
-export async function migrate({ pool, knex }: Migratable): Promise<void> {
+export async function migrate({ pool }: Migratable): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock])
-    await migrateAlone(knex)
+    if (!(await isMigrated(client))) await migrateAlone(pool)
     await client.query('select pg_advisory_unlock($1)', [migrationLock])
     client.release()
   } catch (error) {
@@ -97,9 +68,24 @@ export async function migrate({ pool, knex }: Migratable): Promise<void> {
   }
 }
 
-async function migrateAlone(knex: Knex): Promise<void> {
+async function isMigrated(client: pg.PoolClient): Promise<boolean> {
+  const { rowCount: tables } = await client.query(`select where to_regclass('migrations') is not null`)
+  if (tables === 0) return false
+  const { rows } = await client.query<{ name: string }>('select name from migrations')
+  const done = new Set(rows.map(({ name }) => name))
+  return Object.keys(migrations).every((name) => done.has(name))
+}
+
+const ignore = () => undefined
+/** Failures are thrown; knex would also write them to the console. */
+const quiet = { warn: ignore, error: ignore, debug: ignore }
+
+async function migrateAlone(pool: pg.Pool): Promise<void> {
+  const { default: knex } = await import('knex')
+  // It shares the pool's connections.
+  const { migrate } = knex({ client: 'pg', connectionPool: pool, log: quiet })
   const config: Knex.MigratorConfig = { migrationSource, tableName: 'migrations' }
   // A killed process leaves knex's own lock behind for ever. Ours is released with the connection.
-  await knex.migrate.forceFreeMigrationsLock(config)
-  await knex.migrate.latest(config)
+  await migrate.forceFreeMigrationsLock(config)
+  await migrate.latest(config)
 }

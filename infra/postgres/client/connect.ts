@@ -1,4 +1,3 @@
-import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../server/embedded.ts'
 import { SharedReads } from './shared-reads.ts'
@@ -12,8 +11,6 @@ export interface Postgres {
   readonly reads: SharedReads
   /** For those who watch: their questions end in time, and take no connection from those who work. */
   readonly watching: pg.Pool
-  /** Shares this pool's connections. */
-  readonly knex: Knex
   /** Closes the connections, and stops the embedded server if it is one that no other process uses. */
   close(): Promise<void>
 }
@@ -51,10 +48,6 @@ export function connectionOptions(url: string): pg.ClientConfig {
   }
 }
 
-const ignore = () => undefined
-/** Failures are thrown; knex would also write them to the console. */
-const quiet = { warn: ignore, error: ignore, debug: ignore }
-
 async function openPool(url: string, stop: () => Promise<void>): Promise<Postgres> {
   const pool = new pg.Pool({ ...connectionOptions(url), max: connectionsMax })
   surviveBrokenConnections(pool)
@@ -67,14 +60,12 @@ async function openPool(url: string, stop: () => Promise<void>): Promise<Postgre
   }
   const watching = boundedPool(url, watchersMax)
   const reads = new SharedReads(boundedPool(url, readsMax))
-  const builder = knex({ client: 'pg', connectionPool: pool, log: quiet })
   const close = async () => {
-    await builder.destroy()
     await Promise.all([reads.close(), watching.end()])
     await pool.end()
     await stop()
   }
-  return { url, pool, reads, watching, knex: builder, close }
+  return { url, pool, reads, watching, close }
 }
 
 /** Its statements end in time, also where they wait for a lock. */
