@@ -10,7 +10,8 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
 )
 
 try {
-  await programOf().parseAsync()
+  const program = await programOf(process.argv[2])
+  await program.parseAsync()
 } catch (error) {
   process.exitCode = codeOf(error)
 }

@@ -36,7 +36,7 @@ function commandsOf(command: Command, path: readonly string[] = []): readonly (r
 }
 
 t.test('the help of every command ends with examples that it would take', async (t) => {
-  const commands = new Map(commandsOf(programOf()))
+  const commands = new Map(commandsOf(await programOf()))
   t.strictSame(
     Object.keys(examples).filter((name) => !commands.has(name)),
     [],
@@ -58,6 +58,16 @@ t.test('the help of every command ends with examples that it would take', async 
         line,
       )
     })
+  })
+})
+
+t.test('each command is loaded by its name', async (t) => {
+  await lawOver(t, (await programOf()).commands, async (command) => {
+    const { commands } = await programOf(command.name())
+    t.ok(
+      commands.some((loaded) => loaded.name() === command.name()),
+      command.name(),
+    )
   })
 })
 
