@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
 import type { Mailer } from '../../packages/kernel/ports.ts'
 
 export interface FileMailOptions {
@@ -11,9 +10,11 @@ export interface FileMailOptions {
 
 /** Without a mail server, each mail is written to a directory as an `.eml` file, which mail programs open. */
 export function fileMailer({ directory, from }: FileMailOptions): Mailer {
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return {
     async send({ to, subject, text, html }) {
+      // Loaded with the first mail.
+      const { createTransport } = await import('nodemailer')
+      const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
       const { message } = await composer.sendMail({ from, to, subject, text, ...(html && { html }) })
       await mkdir(directory, { recursive: true })
       const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`

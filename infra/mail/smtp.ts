@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { MailDeferredError, MailRefusedError, type Mailer } from '../../packages/kernel/ports.ts'
 
 export interface SmtpOptions {
@@ -9,8 +8,28 @@ export interface SmtpOptions {
 }
 
 /** Sends over one persistent connection; rejects when the mail server did not accept the mail. */
-export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { close(): void } {
-  const transport = createTransport({
+export function smtpMailer({ from, ...options }: SmtpOptions): Mailer & { close(): Promise<void> } {
+  let opened: ReturnType<typeof openTransport> | undefined
+  return {
+    async send({ to, subject, text, html }) {
+      const transport = await (opened ??= openTransport(options))
+      try {
+        await transport.sendMail({ from, to, subject, text, ...(html && { html }) })
+      } catch (error) {
+        throw withoutAddresses(error)
+      }
+    },
+    async close() {
+      const transport = await opened
+      transport?.close()
+    },
+  }
+}
+
+async function openTransport({ url, timeoutMs }: Omit<SmtpOptions, 'from'>) {
+  // Loaded with the first mail.
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
     url,
     pool: true,
     maxConnections: 1,
@@ -21,18 +40,6 @@ export function smtpMailer({ url, from, timeoutMs }: SmtpOptions): Mailer & { cl
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  return {
-    async send({ to, subject, text, html }) {
-      try {
-        await transport.sendMail({ from, to, subject, text, ...(html && { html }) })
-      } catch (error) {
-        throw withoutAddresses(error)
-      }
-    },
-    close() {
-      transport.close()
-    },
-  }
 }
 
 /** Mail servers answer with the address that they do not take, and nodemailer adds it: it is not for logs. */

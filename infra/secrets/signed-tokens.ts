@@ -1,4 +1,4 @@
-import { errors, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT, type JWK } from 'jose'
+import type { CryptoKey, JWK } from 'jose'
 import type { OpenedToken, TokenClaims, TokenKind } from '../../packages/kernel/ports/credentials.ts'
 
 const algorithm = 'EdDSA'
@@ -9,7 +9,11 @@ const types: Readonly<Record<TokenKind, string>> = {
   link: 'link+jwt',
 }
 
-export type Key = Awaited<ReturnType<typeof importJWK>>
+let loading: Promise<typeof import('jose')> | undefined
+/** Fifty files: they are loaded with the first token. */
+const jose = () => (loading ??= import('jose'))
+
+export type Key = CryptoKey | Uint8Array
 
 /** Both halves of an Ed25519 key, in base64url. */
 export interface KeyPair {
@@ -18,6 +22,7 @@ export interface KeyPair {
 }
 
 export async function newKeyPair(): Promise<KeyPair> {
+  const { exportJWK, generateKeyPair } = await jose()
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
   const { x, d } = await exportJWK(privateKey)
   return { publicKey: x!, privateKey: d! }
@@ -27,11 +32,13 @@ export function publicJwk(id: string, publicKey: string): JWK {
   return { kty: 'OKP', crv: 'Ed25519', alg: algorithm, use: 'sig', kid: id, x: publicKey }
 }
 
-export function verifyingKey(publicKey: string): Promise<Key> {
+export async function verifyingKey(publicKey: string): Promise<Key> {
+  const { importJWK } = await jose()
   return importJWK(publicJwk('', publicKey), algorithm)
 }
 
-export function signingKey({ publicKey, privateKey }: KeyPair): Promise<Key> {
+export async function signingKey({ publicKey, privateKey }: KeyPair): Promise<Key> {
+  const { importJWK } = await jose()
   return importJWK({ kty: 'OKP', crv: 'Ed25519', alg: algorithm, x: publicKey, d: privateKey }, algorithm)
 }
 
@@ -48,7 +55,8 @@ interface ToSign {
   readonly expiresAt: Date
 }
 
-export function signToken({ kind, claims, expiresAt }: ToSign, signing: Signing): Promise<string> {
+export async function signToken({ kind, claims, expiresAt }: ToSign, signing: Signing): Promise<string> {
+  const { SignJWT } = await jose()
   const { subject, id, ...others } = claims
   return new SignJWT(others)
     .setProtectedHeader({ alg: algorithm, kid: signing.id, typ: types[kind] })
@@ -73,19 +81,21 @@ export async function openToken(
   token: string,
   { keyOf, issuer, now }: Opening,
 ): Promise<OpenedToken | undefined> {
+  const { errors, jwtVerify } = await jose()
+  const known = async (id: string): Promise<Key> => {
+    const key = await keyOf(id)
+    if (!key) throw new errors.JWKSNoMatchingKey()
+    return key
+  }
   try {
-    const { payload, protectedHeader } = await jwtVerify(
-      token,
-      async ({ kid = '' }) => known(await keyOf(kid)),
-      {
-        algorithms: [algorithm],
-        typ: types[kind],
-        issuer,
-        audience: issuer,
-        currentDate: now,
-        requiredClaims: ['sub', 'jti', 'exp'],
-      },
-    )
+    const { payload, protectedHeader } = await jwtVerify(token, ({ kid = '' }) => known(kid), {
+      algorithms: [algorithm],
+      typ: types[kind],
+      issuer,
+      audience: issuer,
+      currentDate: now,
+      requiredClaims: ['sub', 'jti', 'exp'],
+    })
     const { sub, jti, exp, iss: _, aud: __, iat: ___, nbf: ____, ...others } = payload
     const claims = { ...others, subject: sub!, id: jti! } as TokenClaims
     return { key: protectedHeader.kid!, claims, expiresAt: new Date(exp! * 1_000) }
@@ -93,9 +103,4 @@ export async function openToken(
     if (error instanceof errors.JOSEError) return undefined
     throw error
   }
-}
-
-function known(key: Key | undefined): Key {
-  if (!key) throw new errors.JWKSNoMatchingKey()
-  return key
 }

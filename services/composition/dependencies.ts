@@ -4,7 +4,7 @@ import { Turns } from '../../infra/event-loop/turns.ts'
 import type { Brokers } from '../../infra/event-bus/kafka.ts'
 import { sealedStore } from '../../infra/event-store/sealed/store.ts'
 import { addressBlocks } from '../../infra/http/addresses.ts'
-import { urlFault } from '../../infra/http/egress.ts'
+import { urlFault } from '../../infra/http/url-fault.ts'
 import { PostgresAnswers } from '../../infra/postgres/idempotency/answers.ts'
 import { PostgresImages } from '../../infra/postgres/images.ts'
 import type { Postgres } from '../../infra/postgres/client/connect.ts'
@@ -20,7 +20,6 @@ import { postgresSnapshots } from '../../infra/postgres/snapshots.ts'
 import { RailRegistry, type RailEntry } from '../../infra/rails/registry.ts'
 import { SimulatedOperators } from '../../infra/rails/sandbox.ts'
 import type { SandboxBook } from '../../infra/rails/sandbox-book.ts'
-import { HttpSandboxBook } from '../../infra/rails/sandbox-http.ts'
 import { passwords } from '../../infra/secrets/passwords.ts'
 import { WebauthnPasskeys } from '../../infra/secrets/passkeys.ts'
 import { OpenIdGoogle, type GoogleClient } from '../../infra/secrets/google.ts'
@@ -87,12 +86,12 @@ export async function openRuntime(
   configuration: Configuration,
   options: RuntimeOptions = {},
 ): Promise<Runtime> {
-  const log = openLog(configuration)
+  const log = await openLog(configuration)
   const { clock: now = () => new Date(), service = 'all-in-one', usesBus = false, ...choices } = options
   const { postgres, store, brokers } = await openEngines(configuration, { log, usesBus })
   const snapshots = sealedSnapshots(postgresSnapshots(postgres.pool), openVault(masterKeysOf(configuration)))
   const posting = { mailer: openMailer(configuration), texter: openTexter(configuration) }
-  const operators = openOperators(configuration, postgres)
+  const operators = await openOperators(configuration, postgres)
   const [health, turns] = [new Health(), new Turns()]
   const { tracing, ...telemetry } = await openTelemetry(configuration, health, `ikw-${service}`)
   const adapters = {
@@ -241,8 +240,11 @@ function openRails({ baseUrl }: Configuration, adapters: Adapters) {
   return { sandboxRail, rail: tracing ? tracedRail(rail, tracing) : rail }
 }
 
-function openOperators({ sandboxUrl }: Configuration, { pool }: Postgres): Operators {
-  return sandboxUrl === undefined ? new SandboxOperations(pool) : new HttpSandboxBook({ url: sandboxUrl })
+async function openOperators({ sandboxUrl: url }: Configuration, { pool }: Postgres): Promise<Operators> {
+  if (url === undefined) return new SandboxOperations(pool)
+  // Its HTTP client is a hundred files.
+  const { HttpSandboxBook } = await import('../../infra/rails/sandbox-http.ts')
+  return new HttpSandboxBook({ url })
 }
 
 interface Operators extends SandboxBook {

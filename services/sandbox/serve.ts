@@ -14,7 +14,7 @@ const keepAliveTimeoutMs = 65_000
 /** The simulated operators as a separate process, with a database of their own; SANDBOX_URL names it. */
 await run(async (configuration) => {
   const { postgresUrl: url, dataDirectory, port } = configuration
-  const log = openLog(configuration)
+  const log = await openLog(configuration)
   const postgres = await connectPostgres({ url, dataDirectory })
   return orClose(postgres, async () => {
     await migrate(postgres)

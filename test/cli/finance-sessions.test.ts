@@ -82,7 +82,7 @@ for (const { what, limit, begin, goOn } of overdue) {
     const ended = new Promise<void>((resolve) => first.once('end', resolve))
     const going = goOn(first).catch((error: unknown) => error)
     t.equal(await endOverdueReaders(pool, limits), 0, 'not at once')
-    const log = openLog(readConfiguration({ LOG_LEVEL: 'silent' }))
+    const log = await openLog(readConfiguration({ LOG_LEVEL: 'silent' }))
     const watch = watchReaders({ pool, log, everyMs: 20, limits: { ...limits, ...limit } })
     t.teardown(() => watch.close())
     await ended

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { addressBlocks, isPublicAddress } from '../../infra/http/addresses.ts'
-import { urlFault } from '../../infra/http/egress.ts'
+import { urlFault } from '../../infra/http/url-fault.ts'
 import { lawOver } from '../support/law.ts'
 
 const innerAddresses = {

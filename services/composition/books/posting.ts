@@ -10,7 +10,11 @@ import type { Texter } from '../../../packages/kernel/ports/texts.ts'
 const smtpTimeoutMs = 10_000
 const smsTimeoutMs = 10_000
 
-export function openMailer({ smtpUrl, mailFrom, dataDirectory }: Configuration): Mailer & { close?(): void } {
+export function openMailer({
+  smtpUrl,
+  mailFrom,
+  dataDirectory,
+}: Configuration): Mailer & { close?(): Promise<void> } {
   if (smtpUrl !== undefined) return smtpMailer({ url: smtpUrl, from: mailFrom, timeoutMs: smtpTimeoutMs })
   return fileMailer({ directory: join(dataDirectory, 'mail'), from: mailFrom })
 }

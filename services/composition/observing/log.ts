@@ -1,5 +1,4 @@
 import { pino, type LoggerOptions } from 'pino'
-import pretty from 'pino-pretty'
 import type { Configuration } from '../../../infra/configuration.ts'
 import type { Log } from '../../../packages/kernel/ports.ts'
 
@@ -22,15 +21,17 @@ const bufferBytes = 4_096
  * This process's log on standard error: readable text on a terminal, otherwise JSON. Lines are buffered for
  * up to a second; a warning flushes them before anything else happens.
  */
-export function openLog({ logLevel, logFormat, instance }: Configuration): Log {
+export async function openLog({ logLevel, logFormat, instance }: Configuration): Promise<Log> {
   const options: LoggerOptions = {
     level: logLevel,
     base: { instance },
     redact: redacted,
     serializers: { error: pino.stdSerializers.err },
   }
-  if (logFormat === 'pretty')
+  if (logFormat === 'pretty') {
+    const { default: pretty } = await import('pino-pretty')
     return pino(options, pretty({ destination: standardError, sync: true, ignore: 'pid,hostname,instance' }))
+  }
   const destination = pino.destination({
     dest: standardError,
     sync: false,
