@@ -148,6 +148,17 @@ export function nameText(maxLength: number, description: string) {
   return Type.String({ ...oneLine, minLength: 1, maxLength, description })
 }
 
+/** Of several lines, each of which is read in its order. */
+const lines = {
+  pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$',
+  'x-expected': 'text without control characters',
+}
+
+/** What somebody says of a thing. */
+export function proseText(maxLength: number, description: string) {
+  return Type.String({ ...lines, maxLength, description })
+}
+
 /** Domain model 1.2: at most 50 keys, keys of at most 64 characters, values of at most 512. */
 export const Metadata = Type.Unsafe<Record<string, string>>({
   type: 'object',

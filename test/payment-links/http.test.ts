@@ -242,6 +242,16 @@ t.test('a session for a link has the terms of the link, and no others', async (t
   t.match(await open({ paymentLinkId: '01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e' }), { status: 404 })
 })
 
+t.test('what is paid for may take several lines, none of which is turned around', async (t) => {
+  const description = 'Lampe solaire\nGarantie\u202f: 2 ans'
+  t.match(await shown(await createLink({ ...lamp, description })), { description })
+  const turned = { ...lamp, description: 'Lamp \u202e5 000 F' }
+  t.match(await service.post('/api/v1/payment_links', turned), {
+    status: 400,
+    body: { param: '/description', detail: 'description must be text without control characters' },
+  })
+})
+
 t.test('a link has a QR code, and a list', async (t) => {
   const link = await createLink({ ...lamp, isSingleUse: true })
   const code = await fetch(`${service.url}/pay/${link.slug}/qr.svg`)

@@ -13,6 +13,7 @@ import {
   Metadata,
   nameText,
   nullable,
+  proseText,
   record,
   Timestamp,
   Type,
@@ -23,10 +24,7 @@ import {
 import { Day } from './events.ts'
 import { amountDue, type Invoice } from './state.ts'
 
-export const Description = Type.String({
-  maxLength: 1000,
-  description: 'What is paid for, as the payer reads it',
-})
+export const Description = proseText(1000, 'What is paid for, as the payer reads it')
 
 /** Spec, billing. What is left out there is taken from the subscription. */
 export const InvoiceRequest = record({

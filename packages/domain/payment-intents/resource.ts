@@ -14,6 +14,7 @@ import {
   MetadataRevision,
   Msisdn,
   nullable,
+  proseText,
   record,
   Timestamp,
   Type,
@@ -33,7 +34,7 @@ const GivenMetadata = Type.Unsafe<Record<string, unknown>>({
   description: 'Keys and values are strings; other values and reserved keys are dropped',
 })
 
-const Description = Type.String({ maxLength: 1000, description: 'Text of your own' })
+const Description = proseText(1000, 'Text of your own')
 
 export const PaymentIntentRequest = record({
   amount: AmountMinor,

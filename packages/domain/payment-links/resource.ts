@@ -8,6 +8,7 @@ import {
   literals,
   maybe,
   nullable,
+  proseText,
   record,
   Timestamp,
   Type,
@@ -16,12 +17,11 @@ import {
 } from '../../contract/vocabulary.ts'
 import { slugOf, type PaymentLink } from './payment-link.ts'
 
-const Description = Type.String({
+const Description = {
+  ...proseText(1000, 'What is paid for, as the payer reads it'),
   minLength: 1,
-  maxLength: 1000,
-  description: 'What is paid for, as the payer reads it',
   examples: ['Solar lamp'],
-})
+}
 const ChosenAmount = { ...AmountMinor, description: 'In the smallest unit; left out, the payer chooses it' }
 
 export const PaymentLinkRequest = record({

@@ -11,6 +11,7 @@ import {
   literals,
   maybe,
   Metadata,
+  nameText,
   nullable,
   optional,
   record,
@@ -41,7 +42,7 @@ export const PayoutRequest = record({
 
 export const PayoutDestinationRequest = record({
   ...destinationFields,
-  label: maybe(Type.String({ maxLength: 128 })),
+  label: maybe(nameText(128, 'What people call it')),
   is_default: optional(Type.Boolean({ default: false })),
 })
 

@@ -4,16 +4,19 @@ import {
   clearable,
   MetadataRevision,
   nameText,
+  nullable,
   optional,
+  proseText,
   record,
   Timestamp,
   Type,
 } from '../../contract/vocabulary.ts'
 import { productFields } from './product.ts'
 
-const { description, unit_amount, currency, default_price, image_asset_ids, metadata } = productFields
+const { unit_amount, currency, default_price, image_asset_ids, metadata } = productFields
 
 const name = { ...nameText(256, 'As buyers see it'), examples: ['Solar lamp'] }
+const description = nullable(proseText(4000, 'More about it'))
 const active = Type.Boolean({ description: 'Whether it can be sold' })
 
 export const ProductRequest = record({

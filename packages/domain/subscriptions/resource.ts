@@ -8,6 +8,7 @@ import {
   maybe,
   Metadata,
   nullable,
+  proseText,
   record,
   Timestamp,
   Type,
@@ -22,7 +23,7 @@ const Quantity = Type.Integer({
   maximum: 1_000_000,
   description: 'How many of it; left out, one',
 })
-const reason = maybe(Type.String({ maxLength: 1000, description: 'Kept with the cancellation' }))
+const reason = maybe(proseText(1000, 'Kept with the cancellation'))
 const cancelsAtEnd = maybe(Type.Boolean({ description: 'True: it ends with its first period' }))
 
 /** Spec, billing. What is left out there is required by rule. */

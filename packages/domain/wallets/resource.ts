@@ -7,6 +7,7 @@ import {
   literals,
   maybe,
   nullable,
+  proseText,
   record,
   Timestamp,
   Type,
@@ -21,7 +22,7 @@ export const WalletApplyRequest = record({
   customer_id: maybe(Type.String({ description: "Whose wallet; left out, the invoice's customer" })),
   amount: maybe({ ...AmountMinor, description: 'Cut to what is due and what the wallet covers' }),
   idempotency_key: maybe(Type.String({ minLength: 1, maxLength: 64, description: 'The same as the header' })),
-  description: maybe(Type.String({ maxLength: 1000 })),
+  description: maybe(proseText(1000, 'What it is applied for')),
 })
 
 export const WalletApplicationResource = record({

@@ -6,6 +6,7 @@ import {
   maybe,
   nullable,
   optional,
+  proseText,
   record,
   Timestamp,
   Type,
@@ -48,7 +49,7 @@ export const SecretRotation = record({
 export const WebhookReplayRequest = record({
   event_id: maybe(Identity),
   webhook_endpoint_id: maybe(Identity),
-  reason: maybe(Type.String({ maxLength: 1000 })),
+  reason: maybe(proseText(1000, 'Why, for your own records')),
 })
 
 const Secret = Type.String({ pattern: '^whsec_', description: 'Shown in full once' })

@@ -1,7 +1,7 @@
 import { customerOf, type Caller } from '../../../packages/contract/access/callers.ts'
 import { change, create, list, perform, show } from '../../../packages/contract/routes.ts'
 import { section } from '../../../packages/contract/section.ts'
-import { maybe, record, Type, type Static } from '../../../packages/contract/vocabulary.ts'
+import { maybe, proseText, record, type Static } from '../../../packages/contract/vocabulary.ts'
 import { InvoiceStatus } from '../../../packages/domain/invoices/resource.ts'
 import {
   portalCancelExamples,
@@ -152,7 +152,7 @@ const rows = [
     params: { id: 'subscription' },
     summary: 'Cancel at the end of the period that is paid for',
     body: record({
-      reason: maybe(Type.String({ maxLength: 1000, description: 'Kept with the cancellation' })),
+      reason: maybe(proseText(1000, 'Kept with the cancellation')),
     }),
     examples: portalCancelExamples,
     decider: subscription,
