@@ -179,7 +179,11 @@ const writers: Readonly<Record<string, (pool: pg.Pool, fence: TermFence) => Prom
     new ParkedEvents(pool, 'relay', fence).park('payout-2', [event], 'poisoned'),
   'what is parked no more': (pool, fence) =>
     new ParkedEvents(pool, 'relay', fence).release('payout-1', event),
-  'wishes that are taken': (pool, fence) => new ParkedEvents(pool, 'relay', fence).retryRequests(),
+  'wishes that are taken': async (pool, fence) => {
+    const parked = new ParkedEvents(pool, 'relay', fence)
+    await parked.load()
+    await parked.retryRequests()
+  },
   'wishes of read models that are taken': (pool, fence) => takeRetryRequests(pool, fence),
   'attempts of timers': (pool, fence) =>
     new PostgresTimers(pool, { fenceNow: () => fence, held: [] }).postpone(

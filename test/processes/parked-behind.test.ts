@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { ParkedEvents, type ParkedEvent } from '../../infra/postgres/consumers/parked.ts'
+import { ParkedEvents, requestRetry, type ParkedEvent } from '../../infra/postgres/consumers/parked.ts'
 import { eventually } from '../support/eventually.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -48,4 +48,26 @@ t.test('what is parked behind another is released after it', async (t) => {
   await parked.release(target, eventAt(2))
   t.equal(parked.has(target), false)
   t.equal(await parked.parkBehind(target, [eventAt(3)]), false, 'then nothing waits any more')
+})
+
+t.test('what may have been parked is tried again when somebody asks', async (t) => {
+  const { pool } = await testDatabase(t)
+  let isLost = true
+  const connect = async () => {
+    const connection = await pool.connect()
+    const query = async (...given: [string, unknown[]?]) => {
+      const result = await connection.query(...given)
+      if (given[0] !== 'commit' || !isLost) return result
+      isLost = false
+      throw new Error('Connection terminated unexpectedly')
+    }
+    return { query, release: () => connection.release() }
+  }
+  // Parking uses nothing else of a pool.
+  const lossy = { connect, query: pool.query.bind(pool) } as unknown as typeof pool
+  const parked = new ParkedEvents(lossy, 'policies')
+  await parked.load()
+  await t.rejects(parked.park(target, [eventAt(1)], 'poison'))
+  t.equal(await requestRetry(pool), 1)
+  t.strictSame(await parked.retryRequests(), [target])
 })

@@ -76,6 +76,8 @@ export class ParkedEvents {
   readonly #consumer: string
   readonly #fence: Fence | undefined
   readonly #targets = new Set<string>()
+  /** Whether an event was parked that failed to be is not known. */
+  #isUnsure = false
   /**
    * Adding behind a parked event and releasing the last one exclude each other: only the leader does either.
    */
@@ -133,12 +135,15 @@ export class ParkedEvents {
       return { stream, revision, position, eventId, type }
     })
     const values = [`${this.#consumer} ${target}`, JSON.stringify(rows), error]
+    this.#isUnsure = true
     await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
     this.#targets.add(target)
+    this.#isUnsure = false
   }
 
-  /** Targets whose retry was requested. */
+  /** Targets whose retry was requested. Where nothing is parked nobody asks: only the leader parks. */
   async retryRequests(): Promise<readonly string[]> {
+    if (this.#targets.size === 0 && !this.#isUnsure) return []
     const consumers = `${this.#consumer} %`
     const retryRequests = await takeRequests({ pool: this.#pool, fence: this.#fence, consumers })
     return [...new Set(retryRequests.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
