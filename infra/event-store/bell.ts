@@ -7,6 +7,7 @@ interface Waiting {
 export class Bell {
   readonly #onWaiting: () => void
   #head = 0
+  #movedAt = Number.NEGATIVE_INFINITY
   #waiting = new Set<Waiting>()
 
   /** `onWaiting` is called whenever a caller starts to wait. */
@@ -18,9 +19,15 @@ export class Bell {
     return this.#waiting.size > 0
   }
 
+  /** When the head was last found further on: `performance.now`. */
+  get movedAt(): number {
+    return this.#movedAt
+  }
+
   advance(position: number): void {
     if (position <= this.#head) return
     this.#head = position
+    this.#movedAt = performance.now()
     this.wake()
   }
 

@@ -5,7 +5,10 @@ import type { Reader } from './reader.ts'
 /** How soon events of other processes are seen; this process's own are announced at once. */
 const everyMs = 75
 
-/** Polls the head of the log while somebody waits for it to move. One poll serves the whole process. */
+/**
+ * Polls the head of the log while somebody waits for it to move. One poll serves the whole process, and an
+ * append of its own serves as one: it shows that others have written before.
+ */
 export function polledBell(reader: Pick<Reader, 'head'>): Bell {
   let isPolling = false
   const bell = new Bell(() => void poll())
@@ -16,7 +19,9 @@ export function polledBell(reader: Pick<Reader, 'head'>): Bell {
     if (isPolling) return
     isPolling = true
     while (bell.isAwaited) {
-      await pause(everyMs)
+      const restMs = bell.movedAt + everyMs - performance.now()
+      await pause(restMs > 0 ? restMs : everyMs)
+      if (bell.movedAt + everyMs > performance.now()) continue
       bell.advance(await reader.head().catch(() => 0))
     }
     isPolling = false
