@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { sha256 } from './hashing.ts'
+import { hashBytes, sha256Into } from './hashing.ts'
 
 /** Of UTF-8, for each unit of UTF-16. */
 const bytesPerUnitMax = 3
@@ -29,10 +29,17 @@ export function committedEvent({ stream, revision, type, id, data, metadata }: S
  * event from being checked against a public log; events of the first format have none.
  */
 export function commitmentOf(event: StoredEvent): Buffer {
+  const commitment = Buffer.allocUnsafe(hashBytes)
+  commitInto(commitment, 0, event)
+  return commitment
+}
+
+/** The same, written into memory that is there. */
+export function commitInto(into: Buffer, at: number, event: StoredEvent): void {
   const { salt = '' } = event.metadata
   const json = canonicalJson(committedEvent(event))
   if (bytes.length < salt.length + json.length * bytesPerUnitMax)
     bytes = Buffer.allocUnsafe(2 * bytesPerUnitMax * (salt.length + json.length))
   const begin = bytes.write(salt, 'base64url')
-  return sha256(bytes.subarray(0, begin + bytes.write(json, begin)))
+  sha256Into(into, at, bytes.subarray(0, begin + bytes.write(json, begin)))
 }

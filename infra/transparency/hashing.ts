@@ -16,11 +16,24 @@ export function sha256(bytes: Uint8Array | string): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1')
 }
 
+/** The same, written into memory that is there: half of what a hash costs is the buffer that it comes in. */
+export function sha256Into(into: Buffer, at: number, bytes: Uint8Array): void {
+  into.write(hash('sha256', bytes, 'binary'), at, hashBytes, 'latin1')
+}
+
 /** Entries are usually commitments. */
 export function leafHash(entry: Uint8Array): Buffer {
+  return sha256(leafOf(entry))
+}
+
+export function leafHashInto(into: Buffer, at: number, entry: Uint8Array): void {
+  sha256Into(into, at, leafOf(entry))
+}
+
+function leafOf(entry: Uint8Array): Buffer {
   const leaf = entry.length === hashBytes ? usualLeaf : Buffer.alloc(1 + entry.length, leafPrefix)
   leaf.set(entry, 1)
-  return sha256(leaf)
+  return leaf
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
@@ -38,6 +51,23 @@ export function rootOver(subtrees: readonly Buffer[]): Buffer {
   if (subtrees.length === 1) return subtrees[0]!
   const left = leftOf(subtrees.length)
   return nodeHash(rootOver(subtrees.slice(0, left)), rootOver(subtrees.slice(left)))
+}
+
+/** The same over hashes that stand one behind the other. The last one of an odd number moves up as it is. */
+export function rootOfJoined(hashes: Buffer): Buffer {
+  if (hashes.length === 0) return emptyRoot
+  const level = Buffer.from(hashes)
+  let length = level.length
+  while (length > hashBytes) {
+    let end = 0
+    for (let from = 0; from < length; from += 2 * hashBytes, end += hashBytes) {
+      const isPair = level.copy(node, 1, from, Math.min(length, from + 2 * hashBytes)) > hashBytes
+      if (isPair) sha256Into(level, end, node)
+      else level.copyWithin(end, from, from + hashBytes)
+    }
+    length = end
+  }
+  return level.subarray(0, hashBytes)
 }
 
 /** How many of `size` leaves are left of the root: the largest power of two below it. */

@@ -1,4 +1,4 @@
-import { rootOver } from './hashing.ts'
+import { hashBytes, leafHashInto, rootOfJoined } from './hashing.ts'
 import { tileWidth, type TileName } from './tiles.ts'
 
 export interface Tile extends TileName {
@@ -6,24 +6,31 @@ export interface Tile extends TileName {
   readonly hashes: Buffer
 }
 
+/** The hashes of a level that fill no tile yet, one behind the other. What is written stays as it is. */
+interface Edge {
+  hashes: Buffer
+  count: number
+}
+
+const tileBytes = tileWidth * hashBytes
+
 /**
  * An append-only tree. It keeps its right edge: on each level the hashes that do not fill a tile yet. So it
  * takes leaves in constant time and at most 255 hashes a level, whatever its size.
  */
 export class GrowingTree {
-  readonly #edge: Buffer[][]
+  readonly #edge: Edge[]
   #size: number
   #full: Tile[] = []
 
-  /** Resumes a tree from its partial tiles, from level 0 upwards; a missing one is an empty list. */
-  constructor(size = 0, edge: readonly (readonly Buffer[])[] = []) {
+  /** Resumes a tree from its partial tiles, from level 0 upwards; a missing one is empty. */
+  constructor(size = 0, edge: readonly Buffer[] = []) {
     this.#size = size
-    this.#edge = edge.map((hashes) => [...hashes])
+    this.#edge = edge.map(edgeOf)
     for (let level = 0, hashes = size; hashes > 0; level++, hashes = Math.floor(hashes / tileWidth)) {
-      const found = this.#edge[level]?.length ?? 0
-      if (found !== hashes % tileWidth)
-        throw new Error(`level ${level} of a tree of ${size} leaves ends with ${found} hashes`)
-      this.#edge[level] ??= []
+      const { count } = this.#edgeAt(level)
+      if (count !== hashes % tileWidth)
+        throw new Error(`level ${level} of a tree of ${size} leaves ends with ${count} hashes`)
     }
   }
 
@@ -33,21 +40,29 @@ export class GrowingTree {
 
   /** The same tree, which grows by itself from here on. Full tiles that nobody has taken are not copied. */
   copy(): GrowingTree {
-    return new GrowingTree(this.#size, this.#edge)
+    return new GrowingTree(this.#size, this.#edge.map(joined))
   }
 
   /** Appends the hash of the next leaf. */
   add(leaf: Buffer): void {
-    this.#size++
-    this.#push(0, leaf)
+    const { hashes, count } = this.#edgeAt(0)
+    leaf.copy(hashes, count * hashBytes)
+    this.#added()
+  }
+
+  /** Appends a leaf with this data. */
+  addEntry(entry: Uint8Array): void {
+    const { hashes, count } = this.#edgeAt(0)
+    leafHashInto(hashes, count * hashBytes, entry)
+    this.#added()
   }
 
   root(): Buffer {
     let rest: Buffer | undefined
-    for (const hashes of this.#edge) {
-      if (hashes.length > 0) rest = rootOver(rest ? [...hashes, rest] : hashes)
+    for (const edge of this.#edge) {
+      if (edge.count > 0) rest = rootOfJoined(rest ? Buffer.concat([joined(edge), rest]) : joined(edge))
     }
-    return rest ?? rootOver([])
+    return rest ?? rootOfJoined(Buffer.alloc(0))
   }
 
   /** Tiles completed since the last call, and the partial ones as they are now. */
@@ -65,21 +80,36 @@ export class GrowingTree {
 
   /** Tiles that are not full yet, as they are now. */
   partialTiles(): readonly Tile[] {
-    return this.#edge.flatMap((hashes, level) => {
+    return this.#edge.flatMap((edge, level) => {
       const index = Math.floor(this.#size / tileWidth ** (level + 1))
-      return hashes.length === 0
-        ? []
-        : [{ level, index, width: hashes.length, hashes: Buffer.concat(hashes) }]
+      return edge.count === 0 ? [] : [{ level, index, width: edge.count, hashes: joined(edge) }]
     })
   }
 
-  #push(level: number, hash: Buffer): void {
-    const hashes = (this.#edge[level] ??= [])
-    hashes.push(hash)
-    if (hashes.length < tileWidth) return
-    const index = Math.floor(this.#size / tileWidth ** (level + 1)) - 1
-    this.#full.push({ level, index, width: tileWidth, hashes: Buffer.concat(hashes) })
-    this.#edge[level] = []
-    this.#push(level + 1, rootOver(hashes))
+  #added(): void {
+    this.#size++
+    for (let level = 0; ; level++) {
+      const edge = this.#edgeAt(level)
+      if (++edge.count < tileWidth) return
+      const { hashes } = edge
+      const index = Math.floor(this.#size / tileWidth ** (level + 1)) - 1
+      this.#full.push({ level, index, width: tileWidth, hashes })
+      Object.assign(edge, edgeOf())
+      const above = this.#edgeAt(level + 1)
+      rootOfJoined(hashes).copy(above.hashes, above.count * hashBytes)
+    }
   }
+
+  #edgeAt(level: number): Edge {
+    return (this.#edge[level] ??= edgeOf())
+  }
+}
+
+function edgeOf(from: Buffer = Buffer.alloc(0)): Edge {
+  const hashes = Buffer.allocUnsafeSlow(tileBytes)
+  return { hashes, count: from.copy(hashes) / hashBytes }
+}
+
+function joined({ hashes, count }: Edge): Buffer {
+  return hashes.subarray(0, count * hashBytes)
 }

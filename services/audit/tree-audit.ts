@@ -1,6 +1,6 @@
 import { announcedKey, announcementType } from '../../infra/transparency/announcement.ts'
 import { parseCheckpoint, signedCheckpoint } from '../../infra/transparency/checkpoint.ts'
-import { hashBytes, leafHash, sha256 } from '../../infra/transparency/hashing.ts'
+import { hashBytes, sha256 } from '../../infra/transparency/hashing.ts'
 import {
   MalformedNoteError,
   noteVerifier,
@@ -127,8 +127,8 @@ export class TreeAudit {
   /** The commitment of the next leaf, for whoever has no events, and as it was notarised, if otherwise. */
   async add(commitment: Buffer, notarised = commitment): Promise<void> {
     if (!notarised.equals(commitment)) this.#notarised ??= this.#tree.copy()
-    this.#notarised?.add(leafHash(notarised))
-    this.#tree.add(leafHash(commitment))
+    this.#notarised?.addEntry(notarised)
+    this.#tree.addEntry(commitment)
     this.#compareTiles((tree) => tree.takeFullTiles())
     const { size } = this.#tree
     if (size === this.#published.size) this.#compareTiles((tree) => tree.partialTiles())

@@ -1,9 +1,10 @@
 import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
-import type { NewLeaf, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import type { NewLeaves, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import { checkpointText, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
-import { commitmentOf } from '../../infra/transparency/commitment.ts'
-import { leafHash } from '../../infra/transparency/hashing.ts'
+import { commitInto } from '../../infra/transparency/commitment.ts'
+import { hashBytes } from '../../infra/transparency/hashing.ts'
+import type { GrowingTree } from '../../infra/transparency/tree.ts'
 import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 
@@ -12,6 +13,8 @@ const batchSize = 5_000
 const pieceSize = 20
 /** While events come, there is a checkpoint at least every second. */
 const everyMs = 500
+
+const leavesAtFirst = 256
 
 export interface NotaryOptions {
   readonly store: EventStore
@@ -64,10 +67,10 @@ class Notary {
     const news = events.filter(({ position }) => position > open.position)
     if (news.length === 0) return
     this.#open = undefined
-    const leaves: NewLeaf[] = []
+    const leaves = new Leaves(open.tree)
     for (const [place, event] of news.entries()) {
       if (place % pieceSize === 0) await giveWay?.()
-      leaves.push(added(open, event))
+      leaves.add(event)
     }
     this.#open = await this.#write(open, leaves)
   }
@@ -80,28 +83,28 @@ class Notary {
     if (!open || open.position >= head) return
     this.#open = undefined
     let written = Promise.resolve(open)
-    let leaves: NewLeaf[] = []
+    let leaves = new Leaves(open.tree)
     for await (const events of store.readOn(open.position)) {
       for (const [place, event] of events.entries()) {
         if (place % pieceSize === 0) await giveWay?.()
-        leaves.push(added(open, event))
+        leaves.add(event)
       }
-      if (leaves.length >= batchSize) {
+      if (leaves.positions.length >= batchSize) {
         written = this.#write(await written, leaves)
         // Awaited before the next write, and at the end.
         written.catch(() => undefined)
-        leaves = []
+        leaves = new Leaves(open.tree)
       }
       if (signal.aborted || events.at(-1)!.position >= head) break
     }
-    if (leaves.length > 0) written = this.#write(await written, leaves)
+    if (leaves.positions.length > 0) written = this.#write(await written, leaves)
     this.#open = await written
   }
 
   /** The tree is taken as it is now, and may grow meanwhile. */
-  async #write({ tree, position }: OpenTree, leaves: readonly NewLeaf[]): Promise<OpenTree> {
+  async #write({ tree, position }: OpenTree, leaves: NewLeaves): Promise<OpenTree> {
     const { trees, signers } = this.#options
-    const through = leaves.at(-1)!.position
+    const through = leaves.positions.at(-1)!
     const [size, root, tiles] = [tree.size, tree.root(), tree.takeTiles()]
     const note = noteOver({ size, root }, await signers(position, through))
     await trees.grow({ leaves, tiles, checkpoint: { size, root, note, position: through } })
@@ -110,10 +113,27 @@ class Notary {
   }
 }
 
-function added({ tree }: OpenTree, event: StoredEvent): NewLeaf {
-  const commitment = commitmentOf(event)
-  tree.add(leafHash(commitment))
-  return { commitment, position: event.position }
+/** What a tree grows by until it is written next. */
+class Leaves implements NewLeaves {
+  readonly positions: number[] = []
+  readonly #tree: GrowingTree
+  #bytes = Buffer.allocUnsafe(leavesAtFirst * hashBytes)
+
+  constructor(tree: GrowingTree) {
+    this.#tree = tree
+  }
+
+  get commitments(): Buffer {
+    return this.#bytes.subarray(0, this.positions.length * hashBytes)
+  }
+
+  add(event: StoredEvent): void {
+    const at = this.positions.length * hashBytes
+    if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * at)
+    commitInto(this.#bytes, at, event)
+    this.#tree.addEntry(this.#bytes.subarray(at, at + hashBytes))
+    this.positions.push(event.position)
+  }
 }
 
 function noteOver({ size, root }: Pick<Checkpoint, 'size' | 'root'>, signers: readonly NoteSigner[]): string {

@@ -200,7 +200,8 @@ t.test('a write that arrives when its leaves were written again adds none of the
 /** The first leaves of a log, as its first notary adds them. */
 function growthOf(count: number): TreeGrowth {
   const tree = treeOf(count)
-  const leaves = leavesOf(count).map((commitment, index) => ({ commitment, position: index + 1 }))
+  const positions = leavesOf(count).map((_, index) => index + 1)
+  const leaves = { positions, commitments: Buffer.concat(leavesOf(count)) }
   const [root, tiles] = [tree.root(), tree.takeTiles()]
   return { leaves, tiles, checkpoint: { size: count, root, note: `of ${count}`, position: count } }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { writeBackup } from '../../infra/backup/write.ts'
 import { seedContext, vouchedKeys } from '../../infra/postgres/transparency/log-keys.ts'
-import { lastCheckpoint, TreeStore, type NewLeaf } from '../../infra/postgres/transparency/tree-store.ts'
+import { lastCheckpoint, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import { checkpointText, parseCheckpoint } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
 import { leafHash } from '../../infra/transparency/hashing.ts'
@@ -124,19 +124,22 @@ async function writeAnew(signer: NoteSigner): Promise<GrowingTree> {
   const { postgres, asStored } = service.service.runtime
   await query('delete from log_checkpoints; delete from log_bundles; delete from log_tiles')
   const tree = new GrowingTree()
-  const leaves: NewLeaf[] = []
+  const positions: number[] = []
+  const commitments: Buffer[] = []
   for await (const events of asStored.readOn(0)) {
     for (const event of events) {
       const commitment = commitmentOf(event)
       tree.add(leafHash(commitment))
-      leaves.push({ commitment, position: event.position })
+      commitments.push(commitment)
+      positions.push(event.position)
     }
   }
   const { size } = tree
   const root = tree.root()
   const text = checkpointText({ origin: signer.name, size, root })
   const note = writeNote({ text, signatures: [signer.sign(text)] })
-  const checkpoint = { size, root, note, position: leaves.at(-1)!.position }
+  const checkpoint = { size, root, note, position: positions.at(-1)! }
+  const leaves = { positions, commitments: Buffer.concat(commitments) }
   await new TreeStore(postgres.pool).grow({ leaves, tiles: tree.takeTiles(), checkpoint })
   return tree
 }

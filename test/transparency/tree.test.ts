@@ -127,8 +127,7 @@ t.test('a tree goes on from its partial tiles as if it had never stopped', async
     [0, 1, 2].map(async (level) => {
       const index = Math.floor(tree.size / 256 ** (level + 1))
       const width = widthOf({ level, index }, tree.size)
-      const bytes = width === 0 ? Buffer.alloc(0) : await read({ level, index, width })
-      return Array.from({ length: width }, (_, at) => bytes.subarray(at * 32, at * 32 + 32))
+      return width === 0 ? Buffer.alloc(0) : await read({ level, index, width })
     }),
   )
   const next = new GrowingTree(tree.size, edge)

@@ -11,13 +11,15 @@ export interface OpenTree {
   readonly position: number
 }
 
-export interface NewLeaf {
-  readonly commitment: Buffer
-  readonly position: number
+export interface NewLeaves {
+  /** Of their events in the log. */
+  readonly positions: readonly number[]
+  /** One behind the other. */
+  readonly commitments: Buffer
 }
 
 export interface TreeGrowth {
-  readonly leaves: readonly NewLeaf[]
+  readonly leaves: NewLeaves
   readonly tiles: readonly Tile[]
   readonly checkpoint: KeptCheckpoint
 }
@@ -45,11 +47,11 @@ export class TreeStore {
   async open(at?: Pick<KeptCheckpoint, 'size' | 'position'>): Promise<OpenTree> {
     const last = at ?? (await lastCheckpoint(this.#pool))
     if (!last) return { tree: new GrowingTree(), position: 0 }
-    const edge: (readonly Buffer[])[] = []
+    const edge: Buffer[] = []
     for (let level = 0; hashesOnLevel(level, last.size) > 0; level++) {
       const width = hashesOnLevel(level, last.size) % tileWidth
       const index = Math.floor(hashesOnLevel(level, last.size) / tileWidth)
-      edge.push(width === 0 ? [] : hashesOf(await this.#partial({ level, index, width })))
+      edge.push(width === 0 ? Buffer.alloc(0) : await this.#partial({ level, index, width }))
     }
     return { tree: new GrowingTree(last.size, edge), position: last.position }
   }
@@ -62,9 +64,10 @@ export class TreeStore {
 
   async grow({ leaves, tiles, checkpoint }: TreeGrowth): Promise<void> {
     const { size, root, note, position } = checkpoint
-    const bundles = bundleColumns(leaves, size - leaves.length)
+    const before = size - leaves.positions.length
+    const bundles = bundleColumns(leaves, before)
     await fenced(this.#pool, this.#fence, async (connection) => {
-      await assertStillThere(connection, size - leaves.length)
+      await assertStillThere(connection, before)
       await connection.query(appendToBundles, bundles)
       await connection.query(upsertTiles, tileColumns(tiles))
       await connection.query(insertCheckpoint, [size, root, note, position])
@@ -88,14 +91,13 @@ async function assertStillThere(connection: pg.ClientBase, size: number): Promis
  * Leaves per row: as many as in a tile. Rows are parts of one column each, of which the driver sends bytes as
  * they are: as JSON or as an array they take several times as long on both sides.
  */
-function bundleColumns(leaves: readonly NewLeaf[], first: number): unknown[] {
+function bundleColumns({ positions, commitments }: NewLeaves, first: number): unknown[] {
   const firstIndex = Math.floor(first / tileWidth)
-  const count = Math.ceil((first + leaves.length) / tileWidth) - firstIndex
+  const count = Math.ceil((first + positions.length) / tileWidth) - firstIndex
   const indexes = Array.from({ length: count }, (_, place) => firstIndex + place)
   const starts = indexes.map((index) => Math.max(0, index * tileWidth - first))
-  const widths = starts.map((start, place) => (starts[place + 1] ?? leaves.length) - start)
-  const positions = `{${leaves.map(({ position }) => position).join()}}`
-  return [indexes, starts, widths, positions, Buffer.concat(leaves.map(({ commitment }) => commitment))]
+  const widths = starts.map((start, place) => (starts[place + 1] ?? positions.length) - start)
+  return [indexes, starts, widths, `{${positions.join()}}`, commitments]
 }
 
 const appendToBundles = `
