@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../infra/postgres/server/embedded.ts'
 import { prepareTemplate } from './support/postgres-template.ts'
@@ -15,6 +15,7 @@ import { prepareTemplate } from './support/postgres-template.ts'
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
+const beforeTap = pathToFileURL(join(here, 'support/without-async-hooks.js')).href
 const fileTimeoutMs = 600_000
 const named = process.argv.slice(2)
 /** They wait for leases and browsers for minutes. Begun last, they would have a processor to themselves. */
@@ -73,7 +74,7 @@ async function runAll(paths: readonly string[], environment: NodeJS.ProcessEnv):
 
 async function run(path: string, environment: NodeJS.ProcessEnv): Promise<Result> {
   const started = performance.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', path], {
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', beforeTap, path], {
     env: environment,
     timeout: fileTimeoutMs,
   })

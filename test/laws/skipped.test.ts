@@ -8,6 +8,19 @@ import { root } from '../support/root.ts'
 
 const run = promisify(execFile)
 
+t.test('an error that nobody catches fails its file', async (t) => {
+  const file = join(temporaryDirectory(t), 'some.test.mjs')
+  const lines = [
+    `import t from ${JSON.stringify(import.meta.resolve('tap'))}`,
+    `t.test('one', async (t) => t.pass())`,
+    `void Promise.reject(new Error('nobody catches this'))`,
+  ]
+  writeFileSync(file, lines.join('\n'))
+  const suite = [join(root, 'dist/test/run.js'), file]
+  const failed = run(process.execPath, suite, { env: { ...process.env, CI: 'true' } })
+  await t.rejects(failed, { code: 1, stdout: /nobody catches this[^]*not ok .*some\.test\.mjs: / })
+})
+
 t.test('the suite says in one line what it has skipped, and why', async (t) => {
   const file = join(temporaryDirectory(t), 'some.test.mjs')
   const tap = [
