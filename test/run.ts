@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../infra/postgres/server/embedded.ts'
-import { prepareTemplate } from './support/postgres-template.ts'
+import { prepareTemplates } from './support/prepare-templates.ts'
 
 /*
  * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
@@ -36,7 +36,7 @@ const directory = mkdtempSync(join(tmpdir(), 'ikw-suite-'))
 const postgres = await startEmbeddedPostgres({ directory })
 try {
   await waitForNoDisk()
-  await prepareTemplate(postgres.url)
+  await prepareTemplates(postgres.url)
   const results = await runAll(files, {
     ...process.env,
     IKW_TEST_POSTGRES: postgres.url,

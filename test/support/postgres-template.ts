@@ -1,18 +1,11 @@
-import { connectPostgres } from '../../infra/postgres/client/connect.ts'
-import { migrate } from '../../infra/postgres/migrate.ts'
+/** Databases that the runner of the suite has prepared, of which others are copies. */
+export const templates = {
+  migrated: 'ikw_migrated',
+  /** With the empty read models and the views that a service makes when it starts for the first time. */
+  started: 'ikw_started',
+} as const
 
-/** A migrated database that the runner of the suite has prepared, of which others are copies. */
-export const template = 'ikw_migrated'
-
-/** Does once what each test file would otherwise do for itself. */
-export async function prepareTemplate(serverUrl: string): Promise<void> {
-  const postgres = await connectPostgres({ url: serverUrl, dataDirectory: '' })
-  await postgres.pool.query(`create database ${template}`)
-  await postgres.close()
-  const database = await connectPostgres({ url: onServer(serverUrl, template), dataDirectory: '' })
-  await migrate(database)
-  await database.close()
-}
+export type Template = keyof typeof templates
 
 export function onServer(serverUrl: string, database: string): string {
   const url = new URL(serverUrl)

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import file, { type Test } from 'tap'
 import { connectPostgres, type Postgres } from '../../infra/postgres/client/connect.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
-import { onServer, template } from './postgres-template.ts'
+import { onServer, templates, type Template } from './postgres-template.ts'
 
 /** `pg_locks` lists those of all databases of the server, and other tests have theirs on the same one. */
 export const ownLocks =
@@ -22,22 +22,23 @@ let server: Promise<Server> | undefined
 
 interface Server {
   readonly postgres: Postgres
-  readonly hasTemplate: boolean
+  readonly hasTemplates: boolean
 }
 
 /**
- * A fresh, migrated database, dropped when the test ends: on the server in `IKW_TEST_POSTGRES`, or on one
- * started once for this test file.
+ * A fresh database, migrated or also with the read models of a service, dropped when the test ends: on the
+ * server in `IKW_TEST_POSTGRES`, or on one started once for this test file.
  */
-export async function testDatabase(t: Test): Promise<TestDatabase> {
-  const { postgres, hasTemplate } = await (server ??= startServer())
+export async function testDatabase(t: Test, from: Template = 'migrated'): Promise<TestDatabase> {
+  const { postgres, hasTemplates } = await (server ??= startServer())
   const { pool, url } = postgres
   const name = `ikw_${randomUUID().replaceAll('-', '')}`
-  await pool.query(`create database ${name} ${hasTemplate ? `template ${template} strategy file_copy` : ''}`)
+  const copied = hasTemplates ? `template ${templates[from]} strategy file_copy` : ''
+  await pool.query(`create database ${name} ${copied}`)
   t.teardown(() => pool.query(`drop database ${name} with (force)`))
   const database = await connectPostgres({ url: onServer(url, name), dataDirectory: '' })
   t.teardown(() => database.close())
-  if (!hasTemplate) await migrate(database)
+  if (!hasTemplates) await migrate(database)
   // Otherwise all copies would say that they belong to one history.
   else await database.pool.query('update history set id = gen_random_uuid()')
   return { url: database.url, pool: database.pool, reads: database.reads }
@@ -54,6 +55,8 @@ async function startServer(): Promise<Server> {
   const url = process.env['IKW_TEST_POSTGRES']
   const postgres = await connectPostgres({ url, dataDirectory: url ? '' : temporaryDirectory(file) })
   file.teardown(() => postgres.close())
-  const { rowCount } = await postgres.pool.query('select from pg_database where datname = $1', [template])
-  return { postgres, hasTemplate: rowCount === 1 }
+  const { rowCount } = await postgres.pool.query('select from pg_database where datname = $1', [
+    templates.started,
+  ])
+  return { postgres, hasTemplates: rowCount === 1 }
 }

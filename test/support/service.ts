@@ -59,7 +59,7 @@ export async function startService(
   environment: Readonly<Record<string, string>> = {},
   options: ServiceOptions = {},
 ): Promise<TestService> {
-  const { url: postgresUrl } = await testDatabase(t)
+  const { url: postgresUrl } = await testDatabase(t, 'started')
   const dataDirectory = mkdtempSync(join(tmpdir(), 'ikw-test-'))
   const configuration = readConfiguration({
     PORT: '0',
