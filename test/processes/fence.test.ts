@@ -10,6 +10,7 @@ import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import { publish, publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
+import type { EventMetadata } from '../../packages/kernel/ports.ts'
 import { documents } from '../../packages/kernel/projection.ts'
 import { readModels } from '../../projections/index.ts'
 import { eventually } from '../support/eventually.ts'
@@ -160,6 +161,7 @@ const event = {
   eventId: '00000000-0000-4000-8000-000000000000',
   type: 'X',
 }
+const unreadable = { ...event, id: event.eventId, data: {}, metadata: {} as EventMetadata }
 const track = {
   model: payouts,
   generation: 2,
@@ -194,6 +196,8 @@ const writers: Readonly<Record<string, (pool: pg.Pool, fence: TermFence) => Prom
     new PostgresTimers(pool, { fenceNow: () => fence, held: [] }).due(new Date(), 9),
   'the table of a read model': (pool, fence) => projectorOf(pool, fence).open(payouts, 2),
   'rows of a read model': (pool, fence) => projectorOf(pool, fence).apply([{ ...track, table }], [], 9),
+  'rows of a read model with what it parks': (pool, fence) =>
+    projectorOf(pool, fence).apply([{ ...track, parked: new Set(), table }], [unreadable], 9),
   'the view of a read model': (pool, fence) => publish({ pool, fence, dependents: '' }, { ...track, table }),
 }
 

@@ -13,6 +13,7 @@ import type { EventStore } from '../../packages/kernel/ports.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balances } from '../../projections/balances.ts'
 import { journal } from '../../projections/journal.ts'
+import { payouts } from '../../projections/payouts.ts'
 import { startProjector } from '../../services/projector/main.ts'
 import { eventually } from '../support/eventually.ts'
 import { testDatabase } from '../support/postgres.ts'
@@ -39,33 +40,63 @@ function overheard(pool: pg.Pool, between: () => Between): pg.Pool {
   return { connect, query: pool.query.bind(pool) } as unknown as pg.Pool
 }
 
-/** A pool which loses the answer of one commit that moves money. */
+/** A pool which loses the answer of one commit that moves money, or of one statement that does so alone. */
 function losingOneAnswer(pool: pg.Pool) {
   const losing = { isNext: false }
-  const lossy = overheard(pool, () => async (text, ask) => {
-    const result = await ask()
-    if (text !== 'commit' || !losing.isNext) return result
+  const lose = (result: pg.QueryResult) => {
+    if (!losing.isNext) return result
     losing.isNext = false
     throw new Error('Connection terminated unexpectedly')
+  }
+  const lossy = overheard(pool, () => async (text, ask) => {
+    const result = await ask()
+    return text === 'commit' ? lose(result) : result
   })
-  return { lossy, losing }
+  const query = async (...given: [string | pg.QueryConfig, unknown[]?]) => {
+    const result = await pool.query(...(given as [string, unknown[]?]))
+    return typeof given[0] === 'string' ? result : lose(result)
+  }
+  return { lossy: { ...lossy, query } as unknown as pg.Pool, losing }
 }
 
-t.test('a batch whose commit was answered by nobody is counted once', async (t) => {
+for (const models of [[balances], [balances, journal]]) {
+  t.test(`a batch of ${models.length} tables that was answered by nobody is counted once`, async (t) => {
+    const { pool } = await testDatabase(t)
+    const { log, store, process } = openLog()
+    await process().send(book, id, topUp('first', 100), envelope)
+    const { lossy, losing } = losingOneAnswer(pool)
+    await pool.query('create schema if not exists read')
+    const projector = new Projector({ pool: lossy, store, deciders: [book], log: silent })
+    const tracks = await Promise.all(models.map((model) => projector.open(model, 1)))
+    losing.isNext = true
+    await t.rejects(projector.apply(tracks, log.events, log.head))
+    await projector.apply(tracks, log.events, log.head)
+    await process().send(book, id, topUp('second', 20), envelope)
+    await projector.apply(tracks, log.events, log.head)
+    const { rows } = await pool.query(`select available, entries from ${tracks[0]!.table.name}`)
+    t.same(rows, [{ available: 120, entries: 2 }])
+  })
+}
+
+t.test('where somebody else has moved one read model, nothing is written to the others', async (t) => {
   const { pool } = await testDatabase(t)
   const { log, store, process } = openLog()
   await process().send(book, id, topUp('first', 100), envelope)
-  const { lossy, losing } = losingOneAnswer(pool)
   await pool.query('create schema if not exists read')
-  const projector = new Projector({ pool: lossy, store, deciders: [book], log: silent })
-  const track = await projector.open(balances, 1)
-  losing.isNext = true
-  await t.rejects(projector.apply([track], log.events, log.head))
-  await projector.apply([track], log.events, log.head)
-  await process().send(book, id, topUp('second', 20), envelope)
-  await projector.apply([track], log.events, log.head)
-  const { rows } = await pool.query(`select available, entries from ${track.table.name}`)
-  t.same(rows, [{ available: 120, entries: 2 }])
+  const projector = new Projector({ pool, store, deciders: [book], log: silent })
+  const tracks = await Promise.all([balances, payouts].map((model) => projector.open(model, 1)))
+  const [written, moved] = tracks.map(({ table }) => table.name)
+  await pool.query('update checkpoints set position = 1 where name = $1', [moved])
+  await t.rejects(projector.apply(tracks, log.events, log.head), {
+    message: 'these read models have been moved by somebody else',
+  })
+  t.equal((await pool.query(`select from ${written}`)).rowCount, 0)
+  const { rows } = await pool.query('select position from checkpoints where name = $1', [written])
+  t.same(rows, [{ position: 0 }])
+  await projector.apply(tracks, log.events, log.head)
+  t.same((await pool.query(`select available, entries from ${written}`)).rows, [
+    { available: 100, entries: 1 },
+  ])
 })
 
 /** A pool on which the first batch ends only when it may. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TableChanges } from '../../infra/postgres/read-models/changes.ts'
+import { TableChanges, writeTo } from '../../infra/postgres/read-models/changes.ts'
 import { copyInto } from '../../infra/postgres/client/copy.ts'
 import { CopyRows } from '../../infra/postgres/client/copy-rows.ts'
 import { createTable, type Table } from '../../infra/postgres/read-models/tables.ts'
@@ -135,10 +135,11 @@ async function rowsAfter(
   for (const piece of pieces) {
     const changes = new TableChanges(table, written)
     for (const one of piece) changes.apply(one)
-    await changes.take()({
-      run: async (statement, rows) => void (await connection.query(statement, [rows])),
-      copy: (into, rows) => copyInto(connection, into, rows),
-    })
+    const writing = {
+      run: async (statement: string, rows: string) => void (await connection.query(statement, [rows])),
+      copy: (into: typeof table, rows: readonly Buffer[]) => copyInto(connection, into, rows),
+    }
+    await writeTo(writing, changes.take())
   }
   connection.release()
   return (await pool.query<Row>(`select * from ${table.name} order by id`)).rows

@@ -63,6 +63,8 @@ export function fenceOf(given: readonly Term[], onLost: () => void): TermFence {
 export interface FencedStatement {
   readonly text: string
   readonly values: readonly unknown[]
+  /** Named queries that it uses, each with a comma behind it. */
+  readonly with?: string
 }
 
 /**
@@ -72,12 +74,12 @@ export interface FencedStatement {
 export async function fencedStatement(
   client: Pick<pg.ClientBase, 'query'>,
   fence: TermFence | undefined,
-  { text: change, values }: FencedStatement,
+  { text: change, values, with: named = '' }: FencedStatement,
 ): Promise<number> {
   const text = `
     with terms as materialized (select ${ofTerms}),
     held as materialized (select count(*) = cardinality($1::text[]) as goes_on from terms),
-    changed as (${change} returning 1)
+    ${named}changed as (${change} returning 1)
     select goes_on, (select count(*) from changed)::integer as changed from held`
   const query = prepared(text, [fence?.terms ?? [], ...values])
   const { rows } = await client.query<{ goes_on: boolean; changed: number }>(query)

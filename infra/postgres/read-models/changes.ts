@@ -1,6 +1,6 @@
 import type { Change, Row } from '../../../packages/kernel/projection.ts'
 import { CopyRows } from '../client/copy-rows.ts'
-import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
+import { addToRows, patchRows, removeRows, rowsParameter, upsertRows, type Table } from './tables.ts'
 import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
 /** Where changes are written to. */
@@ -9,6 +9,31 @@ export interface Writing {
   readonly run: (statement: string, rows: string) => Promise<void>
   /** Inserts rows that do not exist yet. */
   readonly copy: (table: Table, rows: readonly Buffer[]) => Promise<void>
+}
+
+/** One statement, or rows that do not exist yet. */
+export type TableWrite =
+  | { readonly statement: RowStatement; readonly rows: () => string }
+  | { readonly table: Table; readonly added: () => readonly Buffer[] }
+
+/** Whose only parameter is a JSON array of rows. */
+export interface RowStatement {
+  /** Given where its rows are. */
+  readonly text: (rows?: string) => string
+  /** It looks for the rows that it changes, which depends on how it is planned. */
+  readonly looksUp: boolean
+}
+
+/** One after the other. */
+export async function writeTo({ run, copy }: Writing, writes: readonly TableWrite[]): Promise<void> {
+  for (const write of writes) {
+    if ('table' in write) await copy(write.table, write.added())
+    else await run(write.statement.text(rowsParameter), write.rows())
+  }
+}
+
+export function upserting(table: Table): RowStatement {
+  return { text: (rows) => upsertRows(table, rows), looksUp: false }
 }
 
 type Pending =
@@ -56,14 +81,12 @@ export class TableChanges {
   }
 
   /** Ends it: returns how all of it is written. From now on its rows may exist. */
-  take(): (writing: Writing) => Promise<void> {
+  take(): readonly TableWrite[] {
     const groups = this.#layers.flatMap((layer) => {
       const settled = [...layer].map(([key, pending]) => this.#settled(key, pending))
       return [...groupBy(settled, shape).values()]
     })
-    return async (writing) => {
-      for (const group of groups) await this.#write(group, writing)
-    }
+    return groups.map((group) => this.#writeOf(group))
   }
 
   /** The first change of a row; `undefined` when there is no such row to change. */
@@ -86,14 +109,17 @@ export class TableChanges {
     return isNew ? { kind: 'insert', row: Object.assign({}, pending.key, pending.sums) } : pending
   }
 
-  async #write(group: readonly Pending[], { copy, run }: Writing): Promise<void> {
-    const [first] = group
-    if (!first) return
+  #writeOf(group: readonly Pending[]): TableWrite {
+    const table = this.#table
+    const first = group[0]!
     if (first.kind !== 'insert')
-      return run(statement(this.#table, first), JSON.stringify(group.map(parameters)))
-    const rows = new CopyRows(this.#table.columns)
-    rows.add(group.map(parameters))
-    await copy(this.#table, rows.take())
+      return { statement: statementOf(table, first), rows: () => JSON.stringify(group.map(parameters)) }
+    const added = () => {
+      const rows = new CopyRows(table.columns)
+      rows.add(group.map(parameters))
+      return rows.take()
+    }
+    return { table, added }
   }
 
   #keyOf(row: Row): string {
@@ -158,11 +184,13 @@ function shape(pending: Pending): string {
   return pending.kind
 }
 
-function statement(table: Table, pending: Pending): string {
-  if (pending.kind === 'put') return upsertRows(table)
-  if (pending.kind === 'patch') return patchRows(table, Object.keys(pending.columns))
-  if (pending.kind === 'add') return addToRows(table, pending.columns)
-  return removeRows(table)
+function statementOf(table: Table, pending: Pending): RowStatement {
+  if (pending.kind === 'put') return upserting(table)
+  if (pending.kind === 'add')
+    return { text: (rows) => addToRows(table, pending.columns, rows), looksUp: false }
+  const text = () =>
+    pending.kind === 'patch' ? patchRows(table, Object.keys(pending.columns)) : removeRows(table)
+  return { text, looksUp: true }
 }
 
 function parameters(pending: Pending): Row {

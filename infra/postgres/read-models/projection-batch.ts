@@ -6,7 +6,7 @@ import type { Log, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { ReadModel, RecordedEvent } from '../../../packages/kernel/projection.ts'
 import type { ProjectionCursor } from './projection-cursor.ts'
 import { copyInto } from '../client/copy.ts'
-import type { Writing } from './changes.ts'
+import { writeTo, type TableWrite, type Writing } from './changes.ts'
 import { prepared } from '../client/prepared-statements.ts'
 import { rowsOf, type RowWriter } from './row-writer.ts'
 
@@ -26,6 +26,8 @@ interface Part {
 export interface PartWrite {
   readonly track: ProjectionCursor
   readonly write: (connection: pg.ClientBase) => Promise<void>
+  /** All of it; left out where streams are parked as well. */
+  readonly writes?: readonly TableWrite[]
 }
 
 interface Poisoned {
@@ -81,13 +83,13 @@ export class ProjectionBatch {
   /** Ends the batch: returns how it is written. */
   take(): readonly PartWrite[] {
     return this.#parts.map(({ track, rows }) => {
-      const writeRows = rows.take()
+      const writes = rows.take()
       const poisoned = this.#poisoned.filter((one) => one.track === track)
       const write = async (connection: pg.ClientBase) => {
-        await writeRows(writingOn(connection))
+        await writeTo(writingOn(connection), writes)
         for (const one of poisoned) await insertParked(connection, one)
       }
-      return { track, write }
+      return { track, write, ...(poisoned.length === 0 && { writes }) }
     })
   }
 

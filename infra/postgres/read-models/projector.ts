@@ -6,7 +6,14 @@ import type { Documents, ReadModel } from '../../../packages/kernel/projection.t
 import { settleAll } from '../client/settle-all.ts'
 import { DocumentFold, type StoredDocument } from './document-fold.ts'
 import { isDataFailure } from '../client/failures.ts'
-import { fenced, fencedByKey, type FencedStatement, type TermFence } from '../consumers/fence.ts'
+import {
+  fenced,
+  fencedByKey,
+  fencedStatement,
+  type FencedStatement,
+  type TermFence,
+} from '../consumers/fence.ts'
+import { movingWith, moving } from './moves.ts'
 import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
 import type { ProjectionCursor } from './projection-cursor.ts'
 import { createIndexes, createTable, selectDocument, tableOf, type Table } from './tables.ts'
@@ -153,7 +160,7 @@ export class Projector {
   /** Writes a batch and moves its cursors' checkpoints to `through`; the next may be folded meanwhile. */
   async write(span: ProjectionBatch, through: number): Promise<void> {
     const parts = behind(span, through)
-    if (parts.length > 0) await this.#write(parts, through)
+    if (parts.length > 0) await this.#write(parts, through, movingWith(parts, through))
   }
 
   /**
@@ -167,14 +174,20 @@ export class Projector {
     await settleAll(Array.from({ length: writingLanes }, lane))
   }
 
-  async #write(parts: readonly PartWrite[], through: number): Promise<void> {
+  /** With `whole`, one statement does it all. */
+  async #write(parts: readonly PartWrite[], through: number, whole?: FencedStatement): Promise<void> {
     const { pool, fence } = this.#options
     const tracks = parts.map(({ track }) => track)
+    const requireAll = (moved: number) => {
+      if (moved !== tracks.length) throw new Error('these read models have been moved by somebody else')
+    }
     try {
-      await fencedByKey(pool, fence, moving(tracks, through), async (connection, moved) => {
-        if (moved !== tracks.length) throw new Error('these read models have been moved by somebody else')
-        for (const { write } of parts) await write(connection)
-      })
+      if (whole) requireAll(await fencedStatement(pool, fence, whole))
+      else
+        await fencedByKey(pool, fence, moving(parts, through), async (connection, moved) => {
+          requireAll(moved)
+          for (const { write } of parts) await write(connection)
+        })
     } catch (error) {
       this.abandon(tracks)
       throw error
@@ -280,14 +293,3 @@ async function begin(connection: pg.ClientBase, table: Table): Promise<void> {
   const text = 'insert into checkpoints (name, position) values ($1, 0) on conflict do nothing'
   await connection.query(text, [table.name])
 }
-
-/** Moves cursors that are where this batch began: one that has moved meanwhile has seen the batch already. */
-function moving(tracks: readonly ProjectionCursor[], through: number): FencedStatement {
-  const names = tracks.map(({ table }) => table.name)
-  return { text: move, values: [names, tracks.map(({ position }) => position), through] }
-}
-
-const move = `
-  update checkpoints set position = $4::bigint, updated_at = now()
-  from held, unnest($2::text[], $3::bigint[]) as known (name, position)
-  where held.goes_on and checkpoints.name = known.name and checkpoints.position = known.position`

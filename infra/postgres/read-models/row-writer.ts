@@ -1,19 +1,17 @@
 import type { Change, Projection, RecordedEvent, Row } from '../../../packages/kernel/projection.ts'
-import { TableChanges, type Writing } from './changes.ts'
+import { TableChanges, upserting, type TableWrite } from './changes.ts'
 import { CopyRows } from '../client/copy-rows.ts'
 import type { DocumentFold } from './document-fold.ts'
 import type { ProjectionCursor } from './projection-cursor.ts'
-import { upsertRows, type Table } from './tables.ts'
+import type { Table } from './tables.ts'
 import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
 /** What events change in one read model's table. */
 export interface RowWriter {
   apply(event: RecordedEvent): void
   /** Ends it: returns how it is written, whatever is folded meanwhile. */
-  take(): Write
+  take(): readonly TableWrite[]
 }
-
-export type Write = (writing: Writing) => Promise<void>
 
 export function rowsOf({ model, table, fold, written }: ProjectionCursor): RowWriter {
   if (fold) return documentRows(table, fold)
@@ -25,22 +23,22 @@ function documentRows(table: Table, fold: DocumentFold): RowWriter {
   return { apply: (event) => fold.apply(event), take }
 
   /** States are serialised here and now: the next event may modify them. */
-  function take(): Write {
+  function take(): readonly TableWrite[] {
     const { added, changed } = fold.take()
     const addedRows = new CopyRows(table.columns)
     addedRows.add(added)
     const changedRows = JSON.stringify(changed)
-    return async (writing) => {
-      if (added.length > 0) await writing.copy(table, addedRows.take())
-      if (changed.length > 0) await writing.run(upsertRows(table), changedRows)
-    }
+    const writes: TableWrite[] = []
+    if (added.length > 0) writes.push({ table, added: () => addedRows.take() })
+    if (changed.length > 0) writes.push({ statement: upserting(table), rows: () => changedRows })
+    return writes
   }
 }
 
 /** Rows that are not needed again become bytes at once. */
 function grownRows({ name, on }: Projection, table: Table): RowWriter {
   const rows = new CopyRows(table.columns)
-  return { apply, take: () => write }
+  return { apply, take: () => (rows.isEmpty ? [] : [{ table, added: () => rows.take() }]) }
 
   function apply(event: RecordedEvent): void {
     rows.add(on[event.type]!(event as RecordedEvent<never>).map(added))
@@ -49,10 +47,6 @@ function grownRows({ name, on }: Projection, table: Table): RowWriter {
   function added(change: Change): Row {
     if ('put' in change && change.isNew) return change.put
     throw new Error(`${name} only grows, but an event changes one of its rows`)
-  }
-
-  async function write({ copy }: Writing): Promise<void> {
-    if (!rows.isEmpty) await copy(table, rows.take())
   }
 }
 

@@ -100,29 +100,32 @@ export function quoted(columns: readonly string[]): string {
   return columns.map((column) => `"${column}"`).join(', ')
 }
 
-function recordset(table: Table, columns: readonly string[]): string {
-  return `json_to_recordset($1::json) as t(${columns.map((column) => `"${column}" ${table.columns[column]}`).join(', ')})`
+/** Where the rows of a statement that is run by itself are. */
+export const rowsParameter = '$1::json'
+
+function recordset(table: Table, columns: readonly string[], rows = rowsParameter): string {
+  return `json_to_recordset(${rows}) as t(${columns.map((column) => `"${column}" ${table.columns[column]}`).join(', ')})`
 }
 
 function matching({ key }: Table): string {
   return key.map((column) => `r."${column}" = t."${column}"`).join(' and ')
 }
 
-/** Statements that take all rows of a batch as one JSON parameter. */
-export function upsertRows(table: Table): string {
+/** Statements that take all rows of a batch as one JSON array: their parameter, unless another is given. */
+export function upsertRows(table: Table, rows = rowsParameter): string {
   const columns = Object.keys(table.columns)
   const others = columns.filter((column) => !table.key.includes(column))
   const set = others.map((column) => `"${column}" = excluded."${column}"`).join(', ')
-  return `insert into ${table.name} (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns)}
+  return `insert into ${table.name} (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns, rows)}
     on conflict (${quoted(table.key)}) do ${set ? `update set ${set}` : 'nothing'}`
 }
 
-export function addToRows(table: Table, sums: readonly string[]): string {
+export function addToRows(table: Table, sums: readonly string[], rows = rowsParameter): string {
   const columns = [...table.key, ...sums]
   const set = sums
     .map((column) => `"${column}" = coalesce(r."${column}", 0) + excluded."${column}"`)
     .join(', ')
-  return `insert into ${table.name} as r (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns)}
+  return `insert into ${table.name} as r (${quoted(columns)}) select ${quoted(columns)} from ${recordset(table, columns, rows)}
     on conflict (${quoted(table.key)}) do update set ${set}`
 }
 
