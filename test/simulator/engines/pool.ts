@@ -59,7 +59,8 @@ async function answer(at: Connection, { text, values }: Statement, writes: Write
   }
   if (text.startsWith('select distinct stream from parked')) return result([])
   if (/^select "id", .* from read\./.test(text)) return documents(at, { text, values })
-  if (text.startsWith('with terms')) return moveCheckpoints(at, values, writes!)
+  if (text.startsWith('with terms'))
+    return writes ? moveCheckpoints(at, values, writes) : moveAlone(at, { text, values })
   if (text.startsWith('insert into parked')) {
     at.stage.violate('R7', `the projector parks ${values.slice(0, 3).join(' ')}: ${values.at(-1)}`)
     return result([])
@@ -82,6 +83,17 @@ function moveCheckpoints({ stage, database }: Connection, values: readonly unkno
     for (const name of names) database.checkpoints.set(name, through)
   })
   return result([{ goes_on: true, changed: isThere() ? names.length : 0 }])
+}
+
+/** A statement by itself: what it writes is stored with the move, or neither is. */
+async function moveAlone(at: Connection, { text, values }: Statement) {
+  const writes: Write[] = []
+  const moved = moveCheckpoints(at, values, writes)
+  const [, written] = /written as \((.*)\),\s*changed as/s.exec(text) ?? []
+  const rows = (written === undefined ? [] : JSON.parse(String(values[4]))) as readonly Row[]
+  if (written !== undefined) writes.push(() => at.database.write(written, rows))
+  await commit(at, writes)
+  return moved
 }
 
 function isSubmittable(given: unknown): given is CopyQuery {
