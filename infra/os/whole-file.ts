@@ -3,6 +3,7 @@ import {
   closeSync,
   fchmodSync,
   fchownSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -86,15 +87,22 @@ function linkedBy(path: string): string {
 function settle(partial: string, known: Stats | undefined): void {
   const file = openSync(partial, 'r')
   try {
-    if (known) {
-      // Only root gives files away, and others keep one of their groups.
-      ifPossible(() => fchownSync(file, known.uid, known.gid))
-      fchmodSync(file, known.mode & 0o777)
-    }
+    if (known) giveTo(known, file)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
+}
+
+const nobodyElse = -1
+
+/** Only root gives files away. Others keep one of their groups, and where they cannot, theirs may no more. */
+function giveTo({ uid, gid, mode }: Stats, file: number): void {
+  ifPossible(() => fchownSync(file, nobodyElse, gid))
+  ifPossible(() => fchownSync(file, uid, gid))
+  const ofOthers = mode & 0o007
+  const isOfGroup = fstatSync(file).gid === gid
+  fchmodSync(file, isOfGroup ? mode & 0o777 : (mode & 0o707) | (ofOthers << 3))
 }
 
 /** Or the name could be lost in a power cut that the bytes survive. */

@@ -167,6 +167,33 @@ t.test('what may not be written is not replaced, and what another user owns is',
   t.strictSame(readdirSync(directory).toSorted(), ['locked', 'open'])
 })
 
+t.test(
+  'a file of another user keeps its group, or its bits are of nobody else',
+  { skip: process.getuid?.() !== 0 && 'only root can' },
+  async (t) => {
+    const directory = temporaryDirectory(t)
+    chmodSync(directory, 0o777)
+    const [shared, foreign] = [join(directory, 'shared'), join(directory, 'foreign')]
+    const files = [
+      { path: shared, group: 4_242, mode: 0o660 },
+      { path: foreign, group: 4_343, mode: 0o676 },
+    ]
+    for (const { path, group, mode } of files) {
+      writeFileSync(path, 'before')
+      chownSync(path, 0, group)
+      chmodSync(path, mode)
+    }
+    const groups = process.getgroups?.() ?? []
+    process.setgroups?.([4_242])
+    t.teardown(() => process.setgroups?.(groups))
+    asNobody(t)
+    for (const { path } of files) await writeWhole(path, write)
+    t.match(statSync(shared), { uid: nobody, gid: 4_242 })
+    t.equal(statSync(shared).mode & 0o777, 0o660)
+    t.equal(statSync(foreign).mode & 0o777, 0o666)
+  },
+)
+
 t.test('of several that create a file, one is first, and the others leave what it wrote', async (t) => {
   const directory = temporaryDirectory(t)
   const path = join(directory, 'seed')
