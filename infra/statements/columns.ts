@@ -33,9 +33,13 @@ const usual: Readonly<Record<Field, readonly string[]>> = {
  */
 export function columnsOf(header: readonly string[], map: ColumnMap): ReadonlyMap<Field, number> {
   const columns = new Map<Field, number>()
+  const named = namedIn(map)
   for (const field of fields) {
     if (map[field] === '' || (field === 'amount' && isByTwoColumns(map))) continue
-    const found = placesOf(field, header, map[field])
+    const names = map[field] === undefined ? usual[field].filter((name) => !named.has(name)) : [map[field]]
+    const found = placesOf(names, header)
+    if (map[field] !== undefined && found.length === 0)
+      throw new StatementError([`The header has no column ${quoted(map[field])}.`])
     if (found.length > 1)
       throw new StatementError([
         ambiguous(
@@ -53,12 +57,24 @@ export function columnsOf(header: readonly string[], map: ColumnMap): ReadonlyMa
   return columns
 }
 
-function placesOf(field: Field, header: readonly string[], named: string | undefined): readonly number[] {
-  const wanted = named === undefined ? usual[field] : [named.trim().toLowerCase()]
-  const found = header.flatMap((name, at) => (wanted.includes(name.trim().toLowerCase()) ? [at] : []))
-  if (named !== undefined && found.length === 0)
-    throw new StatementError([`The header has no column ${quoted(named)}.`])
-  return found
+/** What is named for one field is of no other. */
+function namedIn(map: ColumnMap): ReadonlySet<string> {
+  const named = new Set<string>()
+  for (const column of Object.values(map).filter((name) => name !== '')) {
+    const name = plain(column)
+    if (named.has(name)) throw new StatementError([`--map names ${quoted(column)} for two fields.`])
+    named.add(name)
+  }
+  return named
+}
+
+function placesOf(names: readonly string[], header: readonly string[]): readonly number[] {
+  const wanted = names.map(plain)
+  return header.flatMap((name, at) => (wanted.includes(plain(name)) ? [at] : []))
+}
+
+function plain(name: string): string {
+  return name.trim().toLowerCase()
 }
 
 /** Columns of which nothing is read: most tell of something else, and one may be misspelt. */
@@ -87,7 +103,7 @@ function isByTwoColumns({ amount, credit, debit }: ColumnMap): boolean {
 function ambiguous(field: Field, header: readonly string[]): string {
   const names = header.map((name) => name.trim())
   const named = quotedColumns(names, ' and ')
-  const isOneName = new Set(names.map((name) => name.toLowerCase())).size === 1
+  const isOneName = new Set(names.map(plain)).size === 1
   const remedy = isOneName ? 'give them names of their own' : `say --map ${field}=…`
   return `Several columns could be the ${field}: ${named}. Please ${remedy}.`
 }

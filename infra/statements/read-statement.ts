@@ -47,11 +47,12 @@ export function readStatement(bytes: Buffer, options: StatementOptions): ReadSta
   const [header, ...rows] = records
   if (!header || rows.length === 0) throw new StatementError(['The file has no lines.'])
   const columns = columnsOf(header, options.map)
+  const cellOf = (row: readonly string[], field: Field) => row[columns.get(field) ?? -1]?.trim() ?? ''
   const problems: string[] = []
   let wrong = 0
   const lines = rows.map((row, index) => {
     try {
-      return lineOf(index + 1, (field) => row[columns.get(field) ?? -1]?.trim() ?? '', options)
+      return lineOf(index + 1, (field) => cellOf(row, field), options)
     } catch (error) {
       if (!(error instanceof AmountError || error instanceof StatementError)) throw error
       if (wrong++ < problemsMax) problems.push(`Line ${index + 1}: ${error.message}`)
@@ -61,6 +62,8 @@ export function readStatement(bytes: Buffer, options: StatementOptions): ReadSta
   if (wrong > 0) throw new StatementError(problems, wrong - problems.length)
   const read = lines.filter((line) => line !== undefined)
   checkWhole(read)
+  if (read.every(({ reference }) => reference === ''))
+    refuseForeign(rows.map((row) => cellOf(row, 'reference')))
   const digest = createHash('sha256').update(bytes).digest('hex')
   return { digest, lines: read, unread: unreadAmong(header, columns) }
 }
@@ -80,6 +83,16 @@ function checkWhole(lines: readonly ReadLine[]): void {
   if (Date.parse(last.at) - Date.parse(first.at) <= spanMsMax) return
   const ends = `line ${first.number} is of ${first.at} and line ${last.number} of ${last.at}`
   throw new StatementError([`It is about more than a year: ${ends}.`])
+}
+
+/** The column is one of the operator's own, and ours is another one or none. */
+function refuseForeign(references: readonly string[]): void {
+  const foreign = references.find((text) => text !== '')
+  if (foreign === undefined) return
+  throw new StatementError([
+    `Of its references, such as ${quoted(foreign)}, none is ours: ` +
+      'say --map reference=…, or --map reference= if it has none of ours.',
+  ])
 }
 
 const saysUtf8 = Buffer.from('efbbbf', 'hex')

@@ -81,8 +81,8 @@ t.test('the same lines are read from every kind of file', (t) => {
   const map = { reference: 'Our Ref', amount: 'Sum', time: 'When' }
   t.match(read(`When,Sum,Our Ref\n2026-03-10,5000,${reference}\n`, { map }), [{ amount: 5_000, reference }])
   t.match(
-    read(`reference,amount,time\nWAVE-17,5000,2026-03-10\n`),
-    [{ reference: '' }],
+    read(`reference,amount,time\nWAVE-17,5000,2026-03-10\n${reference},5000,2026-03-10\n`),
+    [{ reference: '' }, { reference }],
     "an operator's own id says nothing to us",
   )
   t.end()
@@ -114,6 +114,25 @@ t.test('a file in which no column is the reference is refused, unless it is name
   const typed = `ref,type,amount,time\n${reference},QR code,5000,2026-03-10\n`
   t.throws(() => read(typed), { message: /"QR code" is neither money in nor money out/ })
   t.match(read(typed, { map: { direction: '' } }), [{ amount: 5_000 }])
+  t.end()
+})
+
+t.test('so is one in whose column of references none is ours', (t) => {
+  const lines = 'WAVE-17,5000,2026-03-10\n,250,2026-03-10\n'
+  const message = /such as "WAVE-17", none is ours: say --map reference=…, or --map reference= if/
+  t.throws(() => read(`reference,amount,time\n${lines}`), { message })
+  t.throws(() => read(`id,amount,time\n${lines}`, { map: { reference: 'id' } }), { message })
+  const unnamed = read(`reference,amount,time\n${lines}`, { map: { reference: '' } })
+  t.match(unnamed, [{ reference: '' }, { reference: '' }])
+  t.equal(read(`reference,amount,time\n,250,2026-03-10\n`).length, 1, 'a line of the operator alone')
+  t.end()
+})
+
+t.test('a column that is named for one field is read for no other', (t) => {
+  const file = `ref,credit,fee,time\n${reference},5000,25,2026-03-10\n`
+  t.match(read(file, { map: { amount: 'Fee' } }), [{ amount: 25, fee: 0 }])
+  const message = '--map names "Credit" for two fields.'
+  t.throws(() => read(file, { map: { amount: 'credit', fee: 'Credit' } }), { message })
   t.end()
 })
 
