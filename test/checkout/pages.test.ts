@@ -246,7 +246,7 @@ t.test('the page can be used by keyboard alone, and with letters twice as large'
 })
 
 t.test('what a merchant writes is text on the page, whatever it is', async (t) => {
-  const description = '<img src=x onerror=alert(1)> "quoted" & \u202e'
+  const description = '<img src=x onerror=alert(1)> "quoted" &'
   const { body } = await service.post<{ url: string }>('/api/v1/payment_links', {
     amount: 5_000,
     description,
