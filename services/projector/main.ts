@@ -218,10 +218,8 @@ class ProjectorService {
 
   async #retryParked(): Promise<void> {
     const { pool, fence } = this.#options
-    const live = [...this.#live.values()]
-    if (!live.some(({ parked, isUnsure }) => parked.size > 0 || isUnsure)) return
     for (const { consumer, stream } of await takeRetryRequests(pool, fence)) {
-      const track = live.find(({ table }) => table.name === consumer)
+      const track = [...this.#live.values()].find(({ table }) => table.name === consumer)
       const unparked = track && this.#exclusively(() => this.#projector.unpark(track, stream))
       // Requests are taken once: a stream that fails again must not use up those of the others.
       await unparked?.catch((error: unknown) =>
