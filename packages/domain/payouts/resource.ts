@@ -11,8 +11,8 @@ import {
   literals,
   maybe,
   Metadata,
-  nameText,
   nullable,
+  proseText,
   optional,
   record,
   Timestamp,
@@ -42,7 +42,7 @@ export const PayoutRequest = record({
 
 export const PayoutDestinationRequest = record({
   ...destinationFields,
-  label: maybe(nameText(128, 'What people call it')),
+  label: maybe(proseText(128, 'A name of your own')),
   is_default: optional(Type.Boolean({ default: false })),
 })
 
