@@ -27,6 +27,16 @@ t.test('processes that start at once migrate once, also after one was killed whi
   t.same((await pool.query('select name from migrations order by id')).rows, before.rows)
 })
 
+t.test('a program does not start on a database that a newer one has migrated', async (t) => {
+  const { url } = await testDatabase(t)
+  const postgres = await connectPostgres({ url, dataDirectory: '' })
+  t.teardown(() => postgres.close())
+  await postgres.pool.query(
+    "insert into migrations (name, batch, migration_time) values ('999-later', 2, now())",
+  )
+  await t.rejects(migrate(postgres), /999-later/)
+})
+
 t.test('each migration that is written runs', async (t) => {
   const { pool } = await testDatabase(t)
   const files = readdirSync(join(root, 'infra/postgres/migrations'), 'utf8')
