@@ -11,13 +11,17 @@ const nodePrefix = 1
 const usualLeaf = Buffer.alloc(1 + hashBytes, leafPrefix)
 const node = Buffer.alloc(1 + 2 * hashBytes, nodePrefix)
 
-/** A buffer straight from the library has memory of its own, which takes it thrice as long. */
 export function sha256(bytes: Uint8Array | string): Buffer {
-  return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1')
+  const digest = Buffer.allocUnsafe(hashBytes)
+  sha256Into(digest, 0, bytes)
+  return digest
 }
 
-/** The same, written into memory that is there: half of what a hash costs is the buffer that it comes in. */
-export function sha256Into(into: Buffer, at: number, bytes: Uint8Array): void {
+/**
+ * Written into memory that is there: half of what a hash costs is the buffer that it comes in. The library's
+ * own buffers cost most.
+ */
+export function sha256Into(into: Buffer, at: number, bytes: Uint8Array | string): void {
   into.write(hash('sha256', bytes, 'binary'), at, hashBytes, 'latin1')
 }
 
@@ -45,18 +49,13 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 /** The root of a tree without leaves. */
 export const emptyRoot = sha256('')
 
-/** The root over adjacent subtrees; only the last one may be smaller than the others. */
-export function rootOver(subtrees: readonly Buffer[]): Buffer {
-  if (subtrees.length === 0) return emptyRoot
-  if (subtrees.length === 1) return subtrees[0]!
-  const left = leftOf(subtrees.length)
-  return nodeHash(rootOver(subtrees.slice(0, left)), rootOver(subtrees.slice(left)))
-}
-
-/** The same over hashes that stand one behind the other. The last one of an odd number moves up as it is. */
-export function rootOfJoined(hashes: Buffer): Buffer {
-  if (hashes.length === 0) return emptyRoot
-  const level = Buffer.from(hashes)
+/**
+ * The root over adjacent subtrees of one size, whose roots stand one behind the other. The last one may be
+ * smaller: where their number is odd, it moves up as it is.
+ */
+export function rootOver(roots: Buffer): Buffer {
+  if (roots.length === 0) return emptyRoot
+  const level = Buffer.from(roots)
   let length = level.length
   while (length > hashBytes) {
     let end = 0

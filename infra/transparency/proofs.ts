@@ -77,7 +77,7 @@ export class TileProofs {
     const index = Math.floor(place / tileWidth)
     const hashes = await this.#tile(level, index)
     const start = place - index * tileWidth
-    return rootOver(hashes.slice(start, start + size / hashSize))
+    return rootOver(Buffer.concat(hashes.slice(start, start + size / hashSize)))
   }
 
   #tile(level: number, index: number): Promise<readonly Buffer[]> {

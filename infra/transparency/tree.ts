@@ -1,4 +1,4 @@
-import { hashBytes, leafHashInto, rootOfJoined } from './hashing.ts'
+import { emptyRoot, hashBytes, leafHashInto, rootOver } from './hashing.ts'
 import { tileWidth, type TileName } from './tiles.ts'
 
 export interface Tile extends TileName {
@@ -8,7 +8,7 @@ export interface Tile extends TileName {
 
 /** The hashes of a level that fill no tile yet, one behind the other. What is written stays as it is. */
 interface Edge {
-  hashes: Buffer
+  readonly hashes: Buffer
   count: number
 }
 
@@ -60,9 +60,9 @@ export class GrowingTree {
   root(): Buffer {
     let rest: Buffer | undefined
     for (const edge of this.#edge) {
-      if (edge.count > 0) rest = rootOfJoined(rest ? Buffer.concat([joined(edge), rest]) : joined(edge))
+      if (edge.count > 0) rest = rootOver(rest ? Buffer.concat([joined(edge), rest]) : joined(edge))
     }
-    return rest ?? rootOfJoined(Buffer.alloc(0))
+    return rest ?? emptyRoot
   }
 
   /** Tiles completed since the last call, and the partial ones as they are now. */
@@ -94,9 +94,9 @@ export class GrowingTree {
       const { hashes } = edge
       const index = Math.floor(this.#size / tileWidth ** (level + 1)) - 1
       this.#full.push({ level, index, width: tileWidth, hashes })
-      Object.assign(edge, edgeOf())
+      this.#edge[level] = edgeOf()
       const above = this.#edgeAt(level + 1)
-      rootOfJoined(hashes).copy(above.hashes, above.count * hashBytes)
+      rootOver(hashes).copy(above.hashes, above.count * hashBytes)
     }
   }
 

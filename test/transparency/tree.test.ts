@@ -46,7 +46,7 @@ t.test('roots are those of the reference implementation', async (t) => {
 
 /** The definition of RFC 6962, 2.1, word for word. */
 function naiveRoot(hashes: readonly Buffer[]): Buffer {
-  if (hashes.length <= 1) return hashes[0] ?? rootOver([])
+  if (hashes.length <= 1) return hashes[0] ?? rootOver(Buffer.alloc(0))
   const left = 2 ** Math.ceil(Math.log2(hashes.length) - 1)
   return nodeHash(naiveRoot(hashes.slice(0, left)), naiveRoot(hashes.slice(left)))
 }
