@@ -63,8 +63,8 @@ export function fenceOf(given: readonly Term[], onLost: () => void): TermFence {
 export interface FencedStatement {
   readonly text: string
   readonly values: readonly unknown[]
-  /** Named queries that it uses, each with a comma behind it. */
-  readonly with?: string
+  /** Queries that it uses: `name as (…)`. */
+  readonly named?: readonly string[]
 }
 
 /**
@@ -74,12 +74,16 @@ export interface FencedStatement {
 export async function fencedStatement(
   client: Pick<pg.ClientBase, 'query'>,
   fence: TermFence | undefined,
-  { text: change, values, with: named = '' }: FencedStatement,
+  { text: change, values, named = [] }: FencedStatement,
 ): Promise<number> {
+  const queries = [
+    `terms as materialized (select ${ofTerms})`,
+    'held as materialized (select count(*) = cardinality($1::text[]) as goes_on from terms)',
+    ...named,
+    `changed as (${change} returning 1)`,
+  ]
   const text = `
-    with terms as materialized (select ${ofTerms}),
-    held as materialized (select count(*) = cardinality($1::text[]) as goes_on from terms),
-    ${named}changed as (${change} returning 1)
+    with ${queries.join(',\n    ')}
     select goes_on, (select count(*) from changed)::integer as changed from held`
   const query = prepared(text, [fence?.terms ?? [], ...values])
   const { rows } = await client.query<{ goes_on: boolean; changed: number }>(query)

@@ -1,6 +1,6 @@
 import type { Change, Row } from '../../../packages/kernel/projection.ts'
 import { CopyRows } from '../client/copy-rows.ts'
-import { addToRows, patchRows, removeRows, rowsParameter, upsertRows, type Table } from './tables.ts'
+import { addToRows, patchRows, removeRows, upsertRows, type Table } from './tables.ts'
 import type { KeyBloomFilter } from '../idempotency/key-bloom-filter.ts'
 
 /** Where changes are written to. */
@@ -16,10 +16,9 @@ export type TableWrite =
   | { readonly statement: RowStatement; readonly rows: () => string }
   | { readonly table: Table; readonly added: () => readonly Buffer[] }
 
-/** Whose only parameter is a JSON array of rows. */
 export interface RowStatement {
-  /** Given where its rows are. */
-  readonly text: (rows?: string) => string
+  /** Given an expression for its rows, a JSON array. */
+  readonly text: (rows: string) => string
   /** It looks for the rows that it changes, which depends on how it is planned. */
   readonly looksUp: boolean
 }
@@ -28,7 +27,7 @@ export interface RowStatement {
 export async function writeTo({ run, copy }: Writing, writes: readonly TableWrite[]): Promise<void> {
   for (const write of writes) {
     if ('table' in write) await copy(write.table, write.added())
-    else await run(write.statement.text(rowsParameter), write.rows())
+    else await run(write.statement.text('$1::json'), write.rows())
   }
 }
 
@@ -188,9 +187,9 @@ function statementOf(table: Table, pending: Pending): RowStatement {
   if (pending.kind === 'put') return upserting(table)
   if (pending.kind === 'add')
     return { text: (rows) => addToRows(table, pending.columns, rows), looksUp: false }
-  const text = () =>
-    pending.kind === 'patch' ? patchRows(table, Object.keys(pending.columns)) : removeRows(table)
-  return { text, looksUp: true }
+  if (pending.kind === 'patch')
+    return { text: (rows) => patchRows(table, Object.keys(pending.columns), rows), looksUp: true }
+  return { text: (rows) => removeRows(table, rows), looksUp: true }
 }
 
 function parameters(pending: Pending): Row {

@@ -25,9 +25,9 @@ interface Part {
 /** What one read model has to write, whatever is folded meanwhile. */
 export interface PartWrite {
   readonly track: ProjectionCursor
-  readonly write: (connection: pg.ClientBase) => Promise<void>
-  /** All of it; left out where streams are parked as well. */
-  readonly writes?: readonly TableWrite[]
+  readonly writes: readonly TableWrite[]
+  /** What it parks. */
+  readonly poisoned: readonly Poisoned[]
 }
 
 interface Poisoned {
@@ -83,13 +83,8 @@ export class ProjectionBatch {
   /** Ends the batch: returns how it is written. */
   take(): readonly PartWrite[] {
     return this.#parts.map(({ track, rows }) => {
-      const writes = rows.take()
       const poisoned = this.#poisoned.filter((one) => one.track === track)
-      const write = async (connection: pg.ClientBase) => {
-        await writeTo(writingOn(connection), writes)
-        for (const one of poisoned) await insertParked(connection, one)
-      }
-      return { track, write, ...(poisoned.length === 0 && { writes }) }
+      return { track, writes: rows.take(), poisoned }
     })
   }
 
@@ -151,6 +146,11 @@ function isAwaited({ position, parked }: ProjectionCursor, event: StoredEvent): 
 
 function follows(model: ReadModel, category: string, type: string): boolean {
   return model.kind === 'projection' ? type in model.on : model.decider.category === category
+}
+
+export async function writePart(connection: pg.ClientBase, { writes, poisoned }: PartWrite): Promise<void> {
+  await writeTo(writingOn(connection), writes)
+  for (const one of poisoned) await insertParked(connection, one)
 }
 
 async function insertParked(connection: pg.ClientBase, { track, event, error }: Poisoned): Promise<void> {

@@ -13,8 +13,8 @@ import {
   type FencedStatement,
   type TermFence,
 } from '../consumers/fence.ts'
-import { movingWith, moving } from './moves.ts'
-import { ProjectionBatch, type PartWrite } from './projection-batch.ts'
+import { moving, movingWith } from './moves.ts'
+import { ProjectionBatch, writePart, type PartWrite } from './projection-batch.ts'
 import type { ProjectionCursor } from './projection-cursor.ts'
 import { createIndexes, createTable, selectDocument, tableOf, type Table } from './tables.ts'
 import { createTotals } from './totals.ts'
@@ -186,7 +186,7 @@ export class Projector {
       else
         await fencedByKey(pool, fence, moving(parts, through), async (connection, moved) => {
           requireAll(moved)
-          for (const { write } of parts) await write(connection)
+          for (const part of parts) await writePart(connection, part)
         })
     } catch (error) {
       this.abandon(tracks)
@@ -251,7 +251,7 @@ export class Projector {
     await span.addParked(missed)
     const parts = span.take()
     await fenced(pool, fence, async (connection) => {
-      for (const { write } of parts) await write(connection)
+      for (const part of parts) await writePart(connection, part)
       const text = 'delete from parked where consumer = $1 and stream = $2'
       await connection.query(text, [track.table.name, stream])
     })

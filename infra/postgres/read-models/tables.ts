@@ -100,10 +100,7 @@ export function quoted(columns: readonly string[]): string {
   return columns.map((column) => `"${column}"`).join(', ')
 }
 
-/** Where the rows of a statement that is run by itself are. */
-export const rowsParameter = '$1::json'
-
-function recordset(table: Table, columns: readonly string[], rows = rowsParameter): string {
+function recordset(table: Table, columns: readonly string[], rows: string): string {
   return `json_to_recordset(${rows}) as t(${columns.map((column) => `"${column}" ${table.columns[column]}`).join(', ')})`
 }
 
@@ -111,8 +108,8 @@ function matching({ key }: Table): string {
   return key.map((column) => `r."${column}" = t."${column}"`).join(' and ')
 }
 
-/** Statements that take all rows of a batch as one JSON array: their parameter, unless another is given. */
-export function upsertRows(table: Table, rows = rowsParameter): string {
+/** Statements that take all rows of a batch as one JSON array, for which an expression is given. */
+export function upsertRows(table: Table, rows: string): string {
   const columns = Object.keys(table.columns)
   const others = columns.filter((column) => !table.key.includes(column))
   const set = others.map((column) => `"${column}" = excluded."${column}"`).join(', ')
@@ -120,7 +117,7 @@ export function upsertRows(table: Table, rows = rowsParameter): string {
     on conflict (${quoted(table.key)}) do ${set ? `update set ${set}` : 'nothing'}`
 }
 
-export function addToRows(table: Table, sums: readonly string[], rows = rowsParameter): string {
+export function addToRows(table: Table, sums: readonly string[], rows: string): string {
   const columns = [...table.key, ...sums]
   const set = sums
     .map((column) => `"${column}" = coalesce(r."${column}", 0) + excluded."${column}"`)
@@ -129,11 +126,11 @@ export function addToRows(table: Table, sums: readonly string[], rows = rowsPara
     on conflict (${quoted(table.key)}) do update set ${set}`
 }
 
-export function patchRows(table: Table, columns: readonly string[]): string {
+export function patchRows(table: Table, columns: readonly string[], rows: string): string {
   const set = columns.map((column) => `"${column}" = t."${column}"`).join(', ')
-  return `update ${table.name} r set ${set} from ${recordset(table, [...table.key, ...columns])} where ${matching(table)}`
+  return `update ${table.name} r set ${set} from ${recordset(table, [...table.key, ...columns], rows)} where ${matching(table)}`
 }
 
-export function removeRows(table: Table): string {
-  return `delete from ${table.name} r using ${recordset(table, table.key)} where ${matching(table)}`
+export function removeRows(table: Table, rows: string): string {
+  return `delete from ${table.name} r using ${recordset(table, table.key, rows)} where ${matching(table)}`
 }
