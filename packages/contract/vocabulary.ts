@@ -131,8 +131,10 @@ export const Msisdn = Type.String({
   description: 'Number in international format (E.164)',
 })
 
+/** Control characters but those that begin a line or a column, and what turns around the text behind it. */
+const disturbing = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
 /** A name stays on its line and is read in its order: mails and pages show it beside words of ours. */
-const broken = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
+const broken = `\\t\\n\\r\\u2028\\u2029${disturbing}`
 /** Whoever is asked to pay has to see by whom. */
 const unseen =
   ' \\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u202f\\u205f-\\u2065' +
@@ -148,15 +150,10 @@ export function nameText(maxLength: number, description: string) {
   return Type.String({ ...oneLine, minLength: 1, maxLength, description })
 }
 
-/** Of several lines, each of which is read in its order. */
-const lines = {
-  pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$',
-  'x-expected': 'text without control characters',
-}
-
-/** What somebody says of a thing. */
+/** What somebody says of a thing, in one line or several. */
 export function proseText(maxLength: number, description: string) {
-  return Type.String({ ...lines, maxLength, description })
+  const rule = { pattern: `^[^${disturbing}]*$`, 'x-expected': 'text without control characters' }
+  return Type.String({ ...rule, maxLength, description })
 }
 
 /** Domain model 1.2: at most 50 keys, keys of at most 64 characters, values of at most 512. */
