@@ -94,11 +94,14 @@ function settle(partial: string, known: Stats | undefined): void {
   }
 }
 
-const nobodyElse = -1
+const sameOwner = -1
 
-/** Only root gives files away. Others keep one of their groups, and where they cannot, theirs may no more. */
+/**
+ * Only root gives a file to another user. Whoever is no member of its group cannot keep that: the file's new
+ * group may then do no more than everybody.
+ */
 function giveTo({ uid, gid, mode }: Stats, file: number): void {
-  ifPossible(() => fchownSync(file, nobodyElse, gid))
+  ifPossible(() => fchownSync(file, sameOwner, gid))
   ifPossible(() => fchownSync(file, uid, gid))
   const ofOthers = mode & 0o007
   const isOfGroup = fstatSync(file).gid === gid

@@ -76,7 +76,7 @@ export class ParkedEvents {
   readonly #consumer: string
   readonly #fence: Fence | undefined
   readonly #targets = new Set<string>()
-  /** Whether an event was parked that failed to be is not known. */
+  /** Parking failed, and may have been committed all the same. */
   #isUnsure = false
   /**
    * Adding behind a parked event and releasing the last one exclude each other: only the leader does either.
@@ -141,7 +141,7 @@ export class ParkedEvents {
     this.#isUnsure = false
   }
 
-  /** Targets whose retry was requested. Where nothing is parked nobody asks: only the leader parks. */
+  /** Targets whose retry was requested. Only the leader parks: while it has parked nothing, none can be. */
   async retryRequests(): Promise<readonly string[]> {
     if (this.#targets.size === 0 && !this.#isUnsure) return []
     const consumers = `${this.#consumer} %`
