@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
 import t from 'tap'
 import { ParkedEvents, requestRetry, type ParkedEvent } from '../../infra/postgres/consumers/parked.ts'
 import { eventually } from '../support/eventually.ts'
@@ -50,24 +51,45 @@ t.test('what is parked behind another is released after it', async (t) => {
   t.equal(await parked.parkBehind(target, [eventAt(3)]), false, 'then nothing waits any more')
 })
 
-t.test('what may have been parked is tried again when somebody asks', async (t) => {
-  const { pool } = await testDatabase(t)
-  let isLost = true
+/** A pool which loses the answer of a commit when it is told to. */
+function losingAnswers(pool: pg.Pool) {
+  const losing = { isNext: false }
   const connect = async () => {
     const connection = await pool.connect()
     const query = async (...given: [string, unknown[]?]) => {
       const result = await connection.query(...given)
-      if (given[0] !== 'commit' || !isLost) return result
-      isLost = false
+      if (given[0] !== 'commit' || !losing.isNext) return result
+      losing.isNext = false
       throw new Error('Connection terminated unexpectedly')
     }
     return { query, release: () => connection.release() }
   }
   // Parking uses nothing else of a pool.
-  const lossy = { connect, query: pool.query.bind(pool) } as unknown as typeof pool
+  return { lossy: { connect, query: pool.query.bind(pool) } as unknown as pg.Pool, losing }
+}
+
+t.test('what may have been parked is tried again when somebody asks', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { lossy, losing } = losingAnswers(pool)
   const parked = new ParkedEvents(lossy, 'policies')
   await parked.load()
+  losing.isNext = true
   await t.rejects(parked.park(target, [eventAt(1)], 'poison'))
   t.equal(await requestRetry(pool), 1)
   t.strictSame(await parked.retryRequests(), [target])
+  await requestRetry(pool)
+  await parked.park('tally-2', [eventAt(2)], 'poison')
+  await parked.release('tally-2', eventAt(2))
+  t.strictSame(await parked.retryRequests(), [target], 'also when another has been parked and released since')
+})
+
+t.test('nothing waits behind what may have been released and is', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { lossy, losing } = losingAnswers(pool)
+  const parked = new ParkedEvents(lossy, 'policies')
+  await parked.park(target, [eventAt(1)], 'poison')
+  losing.isNext = true
+  await t.rejects(parked.release(target, eventAt(1)))
+  t.equal(await parked.parkBehind(target, [eventAt(2)]), false)
+  t.equal(parked.has(target), false)
 })

@@ -76,8 +76,8 @@ export class ParkedEvents {
   readonly #consumer: string
   readonly #fence: Fence | undefined
   readonly #targets = new Set<string>()
-  /** Parking failed, and may have been committed all the same. */
-  #isUnsure = false
+  /** Parking in these failed, and may have been committed all the same. */
+  readonly #unsure = new Set<string>()
   /**
    * Adding behind a parked event and releasing the last one exclude each other: only the leader does either.
    */
@@ -107,8 +107,12 @@ export class ParkedEvents {
   parkBehind(target: string, events: readonly ParkedEvent[]): Promise<boolean> {
     return this.#exclusively(async () => {
       if (!this.has(target)) return false
-      await this.#park(target, events, 'waits behind an earlier event that is parked')
-      return true
+      // The answer to its last release may have been lost.
+      const text = 'select from parked where consumer = $1 limit 1'
+      const { rowCount } = await this.#pool.query(text, [`${this.#consumer} ${target}`])
+      if (rowCount === 0) this.#forget(target)
+      else await this.#park(target, events, 'waits behind an earlier event that is parked')
+      return rowCount !== 0
     })
   }
 
@@ -135,15 +139,15 @@ export class ParkedEvents {
       return { stream, revision, position, eventId, type }
     })
     const values = [`${this.#consumer} ${target}`, JSON.stringify(rows), error]
-    this.#isUnsure = true
+    this.#unsure.add(target)
     await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
     this.#targets.add(target)
-    this.#isUnsure = false
+    this.#unsure.delete(target)
   }
 
   /** Targets whose retry was requested. Only the leader parks: while it has parked nothing, none can be. */
   async retryRequests(): Promise<readonly string[]> {
-    if (this.#targets.size === 0 && !this.#isUnsure) return []
+    if (this.#targets.size + this.#unsure.size === 0) return []
     const consumers = `${this.#consumer} %`
     const retryRequests = await takeRequests({ pool: this.#pool, fence: this.#fence, consumers })
     return [...new Set(retryRequests.map(({ consumer }) => consumer.slice(this.#consumer.length + 1)))]
@@ -169,7 +173,12 @@ export class ParkedEvents {
     const values = [`${this.#consumer} ${target}`, event.stream, event.revision]
     const release = (connection: pg.ClientBase) => connection.query<{ left: number }>(text, values)
     const { rows } = await fenced(this.#pool, this.#fence, release)
-    if (rows[0]!.left <= 0) this.#targets.delete(target)
+    if (rows[0]!.left <= 0) this.#forget(target)
+  }
+
+  #forget(target: string): void {
+    this.#targets.delete(target)
+    this.#unsure.delete(target)
   }
 
   #exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
