@@ -78,6 +78,31 @@ for (const models of [[balances], [balances, journal]]) {
   })
 }
 
+t.test('a parked stream is brought up to a checkpoint that moved without an answer', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { log, store, process } = openLog()
+  await pool.query('create schema if not exists read')
+  let isPoisoned = true
+  const EntryPosted: typeof balances.on.EntryPosted = (...given) => {
+    if (isPoisoned) throw new Error('poison')
+    return balances.on.EntryPosted!(...given)
+  }
+  const { lossy, losing } = losingOneAnswer(pool)
+  const projector = new Projector({ pool: lossy, store, deciders: [book], log: silent })
+  const track = await projector.open({ ...balances, on: { ...balances.on, EntryPosted } }, 1)
+  await process().send(book, id, topUp('first', 100), envelope)
+  await projector.apply([track], log.events, log.head)
+  isPoisoned = false
+  await process().send(book, id, topUp('second', 20), envelope)
+  losing.isNext = true
+  await t.rejects(projector.apply([track], log.events, log.head))
+  await projector.unpark(track, log.events[0]!.stream)
+  await projector.apply([track], log.events, log.head)
+  const { rows } = await pool.query(`select available, entries from ${track.table.name}`)
+  t.same(rows, [{ available: 120, entries: 2 }])
+  t.equal((await pool.query('select from parked')).rowCount, 0)
+})
+
 t.test('where somebody else has moved one read model, nothing is written to the others', async (t) => {
   const { pool } = await testDatabase(t)
   const { log, store, process } = openLog()

@@ -237,6 +237,8 @@ export class Projector {
   /** Brings a parked stream up to its read model's checkpoint; throws when its event is still poisoned. */
   async unpark(track: ProjectionCursor, stream: string): Promise<void> {
     const { pool, store, fence } = this.#options
+    // A write whose answer was lost may have moved the checkpoint past events of this stream.
+    await this.locate([track])
     const { rows } = await pool.query<{ revision: number | null }>(
       'select min(revision) as revision from parked where consumer = $1 and stream = $2',
       [track.table.name, stream],
