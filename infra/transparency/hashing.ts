@@ -41,6 +41,8 @@ function leafOf(entry: Uint8Array): Buffer {
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  if (left.length !== hashBytes || right.length !== hashBytes)
+    throw new RangeError(`a node joins two hashes of ${hashBytes} bytes`)
   node.set(left, 1)
   node.set(right, 1 + hashBytes)
   return sha256(node)

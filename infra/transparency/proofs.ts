@@ -1,4 +1,4 @@
-import { emptyRoot, leftOf, nodeHash, rootOver } from './hashing.ts'
+import { emptyRoot, hashBytes, leftOf, nodeHash, rootOver } from './hashing.ts'
 import { hashesOf, tileWidth, widthOf, type TileName } from './tiles.ts'
 
 /** Returns a tile's bytes; throws when it does not exist. */
@@ -111,7 +111,7 @@ export interface Inclusion {
 
 /** Whether the proof leads from the leaf to the root (RFC 9162, 2.1.3.2). */
 export function isIncluded({ index, size, leaf, proof, root }: Inclusion): boolean {
-  if (!(index >= 0 && index < size)) return false
+  if (!(index >= 0 && index < size && [leaf, ...proof].every(isHash))) return false
   let [at, last] = [index, size - 1]
   let hash = leaf
   for (const sibling of proof) {
@@ -138,7 +138,7 @@ export function isConsistent({ older, newer, proof }: Consistency): boolean {
   if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root)
   const path = leftOf(older.size * 2) === older.size ? [older.root, ...proof] : [...proof]
   const start = path.shift()
-  if (!start) return false
+  if (!start || ![start, ...path].every(isHash)) return false
   let [at, last] = [older.size - 1, newer.size - 1]
   while (at % 2 === 1) [at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
   let [oldHash, newHash] = [start, start]
@@ -152,4 +152,8 @@ export function isConsistent({ older, newer, proof }: Consistency): boolean {
     ;[at, last] = [Math.floor(at / 2), Math.floor(last / 2)]
   }
   return last === 0 && oldHash.equals(older.root) && newHash.equals(newer.root)
+}
+
+function isHash({ length }: Buffer): boolean {
+  return length === hashBytes
 }

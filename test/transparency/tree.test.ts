@@ -178,3 +178,19 @@ t.test('nothing is proved of a part of a leaf, or of none', async (t) => {
     await t.rejects(proofs.inclusion(size), RangeError)
   })
 })
+
+t.test('what is no hash proves nothing, whatever was hashed before it', async (t) => {
+  const { tree, read } = grown([3])
+  const proofs = new TileProofs(3, read)
+  const [inclusion, consistency] = [await proofs.inclusion(0), await proofs.consistency(2)]
+  const newer = { size: 3, root: tree.root() }
+  const older = { size: 2, root: await proofs.root(2) }
+  await lawOver(t, [0, 31, 33], async (length) => {
+    const like = (hash: Buffer) => Buffer.concat([hash, hash]).subarray(0, length)
+    const included = (proof: Buffer[]) => isIncluded({ index: 0, leaf: hashOf(0), proof, ...newer })
+    t.ok(included([...inclusion]))
+    t.notOk(included([...inclusion.slice(0, -1), like(inclusion.at(-1)!)]))
+    t.ok(isConsistent({ older, newer, proof: consistency }))
+    t.notOk(isConsistent({ older, newer, proof: consistency.map(like) }))
+  })
+})
