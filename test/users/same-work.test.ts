@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { Executor } from '../../packages/kernel/execution/execute.ts'
 import { categoryOf } from '../../packages/kernel/decider.ts'
@@ -193,6 +193,25 @@ t.test('the right password opens nothing that was locked while it was hashed', a
   process.meanwhile.hashing = () => guessTenTimes(dependencies, email)
   t.equal(await refusalOf(process.answer(login, { email, password })), locked, 'by another process')
   t.equal(await going(), before, 'what had begun has ended')
+})
+
+t.test('nor does it end the oldest of fifty sessions, also at a process that has seen none', async (t) => {
+  const { email, password, id } = await settled()
+  const { dependencies } = service.service.runtime
+  const { executor } = dependencies
+  const envelope = { user: id, actor: 'test', correlation: 'test' }
+  const origin = { device: null, address: null, country: null }
+  const start = () => {
+    const data = { session: randomUUID(), method: 'password', merchant: null, endings: 0, ...origin } as const
+    return { command: { type: 'StartSession', data }, envelope } as const
+  }
+  await executor.sendAll(userSessions, id, Array.from({ length: 50 }, start))
+  const going = async () => (await executor.current(userSessions, id)).state.active.map((one) => one.id)
+  const before = await going()
+  const process = processOfItsOwn()
+  process.meanwhile.hashing = () => guessTenTimes(dependencies, email)
+  t.equal(await refusalOf(process.answer(login, { email, password })), locked)
+  t.strictSame(await going(), before)
 })
 
 t.test('nor what this process has locked, and then nothing begins', async (t) => {

@@ -99,8 +99,11 @@ export interface UserSessions {
 export const sessionLastsMs = 30 * 24 * 3_600_000
 /** Two tabs that refresh at the same moment both get the token's successor. */
 const graceMs = 10_000
-/** Starting one more ends the oldest. */
 const activeMax = 50
+
+export function startingEndsOldest({ active }: UserSessions): boolean {
+  return active.length >= activeMax
+}
 
 export type UserSessionCommands = {
   StartSession: UserSessionEvents['SessionStarted']

@@ -5,6 +5,7 @@ import { unixSeconds, type Static } from '../../../../packages/contract/vocabula
 import { organization } from '../../../../packages/domain/organizations/organization.ts'
 import {
   expiryOf,
+  startingEndsOldest,
   userSessions,
   type SignInOrigin,
   type Session,
@@ -69,11 +70,15 @@ async function begin(
   { method, merchant, confirm }: Beginning,
 ): Promise<Signed> {
   const { dependencies, client } = request
+  const { executor } = dependencies
   const id = dependencies.newId()
+  const seen = executor.lastSeen(userSessions, user) ?? (await executor.current(userSessions, user)).state
+  // The oldest one is not ended for a session that is refused.
+  if (startingEndsOldest(seen)) await confirm?.()
   const { times: endings } = proved.sessionsEnded
   const data = { session: id, method, merchant, endings, ...originOf(client) }
   const start = { type: 'StartSession', data } as const
-  const started = await dependencies.executor.send(userSessions, user, start, ofUser(request, user))
+  const started = await executor.send(userSessions, user, start, ofUser(request, user))
   const [state, works, refused] = await Promise.all([
     knownUser(dependencies, user),
     workplace(dependencies, user, merchant),
