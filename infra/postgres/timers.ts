@@ -284,5 +284,5 @@ export class PostgresTimers implements Timers {
 
 function timerOf(row: TimerRow): Timer {
   const { id, kind, subject, dueAt, attempts } = row
-  return { ...ownerIn(row), id, kind, subject, dueAt, attempts }
+  return { id, kind, subject, dueAt, attempts, ...ownerIn(row) }
 }

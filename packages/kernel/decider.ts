@@ -81,7 +81,10 @@ export interface Decider<
       context: Context<O>,
     ) => readonly Message<Events>[]
   }
-  /** May modify the state it is given: nobody else holds it, and a failed append discards it. */
+  /**
+   * May modify the state it is given: nobody else holds it, and a failed append discards it. New fields come
+   * before what is spread: behind it each costs as much as all the others together.
+   */
   readonly evolve: {
     readonly [Type in keyof Events & string]: (state: State, event: Events[Type], stamp: Stamp<O>) => State
   }

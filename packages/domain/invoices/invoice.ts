@@ -139,12 +139,12 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
 
   evolve: {
     InvoiceDrafted: (_, terms, { livemode, at }) => {
-      return { ...terms, ...nothingYet, livemode, createdAt: at, status: 'draft' }
+      return { livemode, createdAt: at, issuedOn: null, status: 'draft', ...nothingYet, ...terms }
     },
     InvoiceIssued: (state, terms, { livemode, at }) => {
       const createdAt = state.status === 'none' ? at : state.createdAt
       const issuedOn = today(terms.timeZone, new Date(at))
-      return { ...terms, ...nothingYet, livemode, createdAt, issuedOn, status: 'open' }
+      return { livemode, createdAt, issuedOn, status: 'open', ...nothingYet, ...terms }
     },
     InvoiceNumbered: (state, { number }) => ({ ...begun(state), number }),
     InvoicePaymentStarted: (state, attempt) => ({
@@ -173,7 +173,6 @@ export const invoice: Decider<Invoice, InvoiceCommands, InvoiceEvents> = {
 
 const outside: Payer = { type: 'outside', id: null }
 const nothingYet = {
-  issuedOn: null,
   number: null,
   amountPaid: 0,
   attempt: null,
@@ -226,19 +225,19 @@ const moves: Readonly<Record<InvoiceCommands['MoveInvoice']['to'], Move>> = {
   },
 }
 
-function termsOf({ pages, ...given }: Given, id: string): InvoiceEvents['InvoiceDrafted'] {
+function termsOf({ pages, metadata, ...given }: Given, id: string): InvoiceEvents['InvoiceDrafted'] {
   if (amountDue(given) > amountMinorMax)
     refuse('billing_terms_must_fit', { detail: 'The lines add up to more than can be counted' })
-  const metadata = givenMetadata(given.metadata)
-  return { ...given, metadata, url: `${pages}/${tokenOf(id, given.secret)}` }
+  const url = `${pages}/${tokenOf(id, given.secret)}`
+  return { metadata: givenMetadata(metadata), url, ...given }
 }
 
 function issued(from: InvoiceEvents['InvoiceDrafted'], now: Date): Happening {
-  const { customer, customerName, subscription, period, currency, description, lines } = from
-  const { metadata, timeZone, url, secret } = from
+  const { customer, customerName, subscription, period, currency, description } = from
+  const { lines, metadata, timeZone, url, secret } = from
   const dueDate = from.dueDate ?? usualDueDate(timeZone, now)
-  const terms = { customer, customerName, subscription, period, currency, description, lines }
-  return { type: 'InvoiceIssued', data: { ...terms, metadata, timeZone, url, secret, dueDate } }
+  const terms = { customer, customerName, subscription, period, currency, description, lines, metadata }
+  return { type: 'InvoiceIssued', data: { timeZone, url, secret, dueDate, ...terms } }
 }
 
 function paid(current: ExistingInvoice, amount: number, by: Payer): Happening {

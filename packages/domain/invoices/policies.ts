@@ -27,7 +27,7 @@ function issue({
   const dueDate = usualDueDate(timeZone, new Date(metadata.at))
   const about = { customer, customerName: null, subscription, period: { start, end }, currency }
   const rest = { description: null, metadata: {}, dueDate, isDraft: false }
-  const data = { ...about, ...rest, lines, timeZone, pages, secret }
+  const data = { lines, timeZone, pages, secret, ...about, ...rest }
   return [toNew(invoice, derivedId(subscription, `period ${number}`), { type: 'CreateInvoice', data })]
 }
 

@@ -41,13 +41,13 @@ export function billOf(subscription: Billed, { number, span, usage, isRenewed }:
   const { pages, seed } = invoicing
   return {
     number,
-    ...span,
     customer,
     currency,
     timeZone: recurrence.timeZone,
     lines: [...(isRenewed ? items.map(recurring) : []), ...metered(items, usage)],
     pages,
     secret: derivedId(seed, `invoice ${number}`),
+    ...span,
   }
 }
 

@@ -48,7 +48,7 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
       const isBegun = schedule.first.start <= now.toISOString()
       const first = { number: 1, span: schedule.first, usage: {}, isRenewed: true }
       const bill = isBegun ? billOf(started, first) : null
-      return [{ type: 'SubscriptionStarted', data: { ...started, bill } }]
+      return [{ type: 'SubscriptionStarted', data: { bill, ...started } }]
     },
 
     RenewSubscription({ number, usage }, state, { now }) {
@@ -121,7 +121,7 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
       const period = bill ? { number: 1, ...first } : { number: 0, start: at, end: first.start }
       const nothingYet = { arrears: [], pausedUntil: null, canceledAt: null, late: null }
       const status = bill ? 'active' : 'trialing'
-      return { ...started, ...nothingYet, livemode, createdAt: at, status, period }
+      return { livemode, createdAt: at, status, period, ...nothingYet, ...started }
     },
     SubscriptionRenewed: (state, { bill: { number, start, end } }) => {
       const current = begun(state)
