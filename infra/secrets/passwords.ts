@@ -41,7 +41,7 @@ export function passwords({
   waitingMax = waitingForEach * atOnce,
   now = () => performance.now(),
 }: PasswordOptions = {}): Passwords {
-  const threads = new Piscina({ filename: hashing, minThreads: 0, maxThreads: atOnce, idleTimeout: idleMs })
+  const threads = new HashingThreads(atOnce)
   const lanes = new HashingLanes({ most: atOnce, now })
   const places = new SharedPlaces(waitingMax + atOnce)
   const requireRoom = (keys: QueueKeys) => {
@@ -53,7 +53,7 @@ export function passwords({
   }
   const work = async <Result>(name: 'hash' | 'isEqual', given: string | Guess, release: () => void) => {
     try {
-      return await lanes.run(async () => (await threads.run(given, { name })) as Result)
+      return await lanes.run(async () => (await threads.run(name, given)) as Result)
     } finally {
       release()
     }
@@ -72,6 +72,40 @@ export function passwords({
     hash: async (password, keys) => work<string>('hash', asComposed(password), place(keys)),
     isRight: async (password, known, keys) => guessing({ password, known }, place(keys)),
     isWeak: async (password, known) => (await guesser())(password, known),
+  }
+}
+
+/**
+ * Where a thread cannot start, for want of memory or files, whatever waits fails with the reason, and what
+ * comes after it begins with new threads.
+ */
+class HashingThreads {
+  readonly #atOnce: number
+  #pool: Piscina | undefined
+  readonly #failures = new WeakMap<Piscina, Error>()
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce
+  }
+
+  async run(name: 'hash' | 'isEqual', given: string | Guess): Promise<unknown> {
+    const pool = (this.#pool ??= this.#open())
+    try {
+      return await pool.run(given, { name })
+    } catch (error) {
+      throw this.#failures.get(pool) ?? error
+    }
+  }
+
+  #open(): Piscina {
+    const sizes = { minThreads: 0, maxThreads: this.#atOnce, idleTimeout: idleMs }
+    const pool = new Piscina({ filename: hashing, ...sizes })
+    return pool.on('error', (error: Error) => {
+      if (this.#pool !== pool) return
+      this.#pool = undefined
+      this.#failures.set(pool, error)
+      void pool.destroy()
+    })
   }
 }
 

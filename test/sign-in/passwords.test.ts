@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import workerThreads from 'node:worker_threads'
 import t from 'tap'
 import { passwords } from '../../infra/secrets/passwords.ts'
 import { PasswordsBusyError, type Passwords } from '../../packages/kernel/ports/credentials.ts'
@@ -102,5 +103,21 @@ t.test('more than may wait are refused at once, and the next ones are taken agai
   t.equal(refused.length, 6)
   t.ok(refused.every((error) => error instanceof PasswordsBusyError))
   t.doesNotThrow(() => requireRoom([]))
+  t.match(await hash(right, []), /^\$argon2id/)
+})
+
+t.test('a thread that cannot start fails what waits for it, and the next one is started', async (t) => {
+  const { hash } = passwords({ atOnce: 2 })
+  const { Worker } = workerThreads
+  const broken = new URL('data:text/javascript,throw new Error("too many open files")')
+  workerThreads.Worker = class extends Worker {
+    constructor() {
+      super(broken)
+    }
+  }
+  t.teardown(() => (workerThreads.Worker = Worker))
+  const asked = await Promise.allSettled([hash(right, []), hash(right, [])])
+  workerThreads.Worker = Worker
+  for (const one of asked) t.match(one, { status: 'rejected', reason: { message: 'too many open files' } })
   t.match(await hash(right, []), /^\$argon2id/)
 })
