@@ -64,18 +64,23 @@ export async function run(
     const end = () => void starting.then((stop) => stop()).then(() => process.exit(0), fail)
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
     if (process.send) process.once('disconnect', end)
-    await Promise.all([starting, loadAhead()])
+    const loading = loadAhead()
+    const stop = await starting
+    await loading.catch(async (error: unknown) => {
+      await stop()
+      throw error
+    })
   } catch (error) {
     fail(error)
   }
 }
 
 /**
- * The command line loads these when it uses them, if ever. A service must have them: Node remembers for ever
- * that a file could not be loaded, if only because too many were open, and an upgrade may replace them.
+ * The command line loads these when it uses them, if ever. A service cannot do without: Node remembers for
+ * ever that a file could not be loaded, if only because too many were open, and an upgrade may replace them.
  */
 async function loadAhead(): Promise<void> {
-  await Promise.all([import('jose'), import('nodemailer'), import('pdfkit')])
+  await Promise.all([import('jose'), import('nodemailer')])
 }
 
 function fail(error: unknown): void {
