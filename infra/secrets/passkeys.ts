@@ -70,12 +70,13 @@ export class WebauthnPasskeys implements Passkeys {
     return challenge.toString('base64url') === (await this.#signed(id)) ? id : undefined
   }
 
-  created(id: string, answer: object): Promise<CreatedPasskey | undefined> {
+  async created(id: string, answer: object): Promise<CreatedPasskey | undefined> {
+    const [{ verifyRegistrationResponse }, helpers] = await Promise.all([webauthn(), webauthnHelpers()])
+    const expected = await this.#expected(id)
     return unlessWrong(async () => {
       const response = answer as RegistrationResponseJSON
-      if (await isCertified(response)) return undefined
-      const { verifyRegistrationResponse } = await webauthn()
-      const options = { ...(await this.#expected(id)), response, supportedAlgorithmIDs: algorithms }
+      if (isCertified(response, helpers)) return undefined
+      const options = { ...expected, response, supportedAlgorithmIDs: algorithms }
       const { verified, registrationInfo: made } = await verifyRegistrationResponse(options)
       if (!verified) return undefined
       return {
@@ -89,11 +90,12 @@ export class WebauthnPasskeys implements Passkeys {
     })
   }
 
-  used(id: string, answer: object, { credential, publicKey, counter }: PasskeyKey) {
+  async used(id: string, answer: object, { credential, publicKey, counter }: PasskeyKey) {
+    const { verifyAuthenticationResponse } = await webauthn()
+    const expected = await this.#expected(id)
     return unlessWrong(async () => {
-      const { verifyAuthenticationResponse } = await webauthn()
       const { verified, authenticationInfo: use } = await verifyAuthenticationResponse({
-        ...(await this.#expected(id)),
+        ...expected,
         response: answer as AuthenticationResponseJSON,
         credential: { id: credential, publicKey: bytesOf(publicKey), counter },
       })
@@ -127,8 +129,10 @@ async function unlessWrong<Result>(work: () => Promise<Result | undefined>): Pro
 }
 
 /** Nobody is asked for certificates, which could make the library fetch what they name. */
-async function isCertified({ response }: RegistrationResponseJSON): Promise<boolean> {
-  const { decodeAttestationObject } = await webauthnHelpers()
+function isCertified(
+  { response }: RegistrationResponseJSON,
+  { decodeAttestationObject }: Awaited<ReturnType<typeof webauthnHelpers>>,
+): boolean {
   const attestation = decodeAttestationObject(bytesOf(response.attestationObject))
   return attestation.get('attStmt').get('x5c') !== undefined || !formats.includes(attestation.get('fmt'))
 }

@@ -9,7 +9,10 @@ let loaded: Promise<IsWeak> | undefined
 
 /** Dictionaries of passwords, names and words take a moment to load, so the first question loads them. */
 export function guesser(): Promise<IsWeak> {
-  loaded ??= load()
+  loaded ??= load().catch((error: unknown) => {
+    loaded = undefined
+    throw error
+  })
   return loaded
 }
 
