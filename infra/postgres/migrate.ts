@@ -74,7 +74,11 @@ async function isMigrated(client: pg.PoolClient): Promise<boolean> {
   const { rows } = await client.query<{ name: string }>('select name from migrations')
   const done = new Set(rows.map(({ name }) => name))
   const known = Object.keys(migrations)
-  // Of others a newer program knows, and knex refuses them.
+  const newer = rows.map(({ name }) => name).filter((name) => !known.includes(name))
+  if (newer.length > 0)
+    throw new Error(
+      `A newer program has migrated this database: it has ${newer.join(', ')}, which this one does not know`,
+    )
   return done.size === known.length && known.every((name) => done.has(name))
 }
 
