@@ -156,6 +156,9 @@ export function proseText(maxLength: number, description: string) {
   return Type.String({ ...rule, maxLength, description })
 }
 
+/** What is written on one line and shown as it is, whether it has anything to see or not. */
+export const unbroken = { pattern: `^[^${broken}]*$`, 'x-expected': 'text on one line' }
+
 /** Domain model 1.2: at most 50 keys, keys of at most 64 characters, values of at most 512. */
 export const Metadata = Type.Unsafe<Record<string, string>>({
   type: 'object',

@@ -12,7 +12,7 @@ interface Schema {
 }
 
 /** What somebody writes for others to read. */
-const read = /^(name|.*_name|.*Name|label|nickname|description|reason)$/
+const read = /^(name|.*_name|.*Name|label|nickname|description|reason|url)$/
 
 function textsIn(schema: Schema, path = ''): readonly { readonly path: string; readonly schema: Schema }[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {

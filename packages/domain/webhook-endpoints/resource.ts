@@ -10,6 +10,7 @@ import {
   record,
   Timestamp,
   Type,
+  unbroken,
   unixSeconds,
   Url,
   type Static,
@@ -26,6 +27,7 @@ const EnabledEvents = Type.Array(Type.String({ maxLength: 100 }), {
 
 /** The action checks the URL, because only the outside knows which addresses are reachable. */
 const WebhookUrl = Type.String({
+  ...unbroken,
   minLength: 1,
   maxLength: 2048,
   description: Url.description ?? 'Absolute URL',
