@@ -64,12 +64,12 @@ export async function run(
     const end = () => void starting.then((stop) => stop()).then(() => process.exit(0), fail)
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
     if (process.send) process.once('disconnect', end)
-    const loading = loadAhead()
-    const stop = await starting
-    await loading.catch(async (error: unknown) => {
+    const loading = loadAhead().catch(async (error: unknown) => {
+      const stop = await starting
       await stop()
       throw error
     })
+    await Promise.all([starting, loading])
   } catch (error) {
     fail(error)
   }

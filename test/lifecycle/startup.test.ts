@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
@@ -142,6 +144,29 @@ t.test('no service starts with another master key than its log', async (t) => {
 
   const rotated = await openRuntime(readConfiguration({ ...settings(), MASTER_KEY: `${next},${own}` }))
   await rotated.close()
+})
+
+const module = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
+/** As when an upgrade replaces files, or too many are open. */
+const withoutMails = module(`
+  import { register } from 'node:module'
+  register(${JSON.stringify(
+    module(`export async function resolve(name, from, next) {
+      if (name === 'nodemailer') throw new Error('no mails')
+      return next(name, from)
+    }`),
+  )})`)
+
+t.test('a library that cannot be loaded ends the start, and the database that has started', async (t) => {
+  const DATA_DIR = temporaryDirectory(t)
+  const settings = { DATA_DIR, PORT: '0', HEALTH_PORT: '0', LOG_LEVEL: 'error' }
+  const options = { file: 'services/all-in-one/main' }
+  const environment = { ...settings, NODE_OPTIONS: `--import ${withoutMails}` }
+  const service = new ServiceApart(t, 'setup', environment, options)
+  t.equal(await service.ended, 1)
+  t.match(service.errors, /^no mails$/m)
+  t.ok(existsSync(join(DATA_DIR, 'postgres/PG_VERSION')), 'it had started')
+  t.notOk(existsSync(join(DATA_DIR, 'postgres/postmaster.pid')), 'and has ended')
 })
 
 t.test('a service apart says what works on this machine only', async (t) => {
