@@ -167,9 +167,7 @@ function signedAmount(cell: Cell, options: StatementOptions): number {
   throw new StatementError([`${quoted(direction)} is neither money in nor money out`])
 }
 
-/** Ours are of version 5 or 7; random ones are the operator's own. */
-const uuid =
-  /^(?:[a-z]{2,8}_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([57][0-9a-f]{3})-?([89ab][0-9a-f]{3})-?([0-9a-f]{12})$/i
+const uuid = /^(?:[a-z]{2,8}_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
 
 /** However the operator spells what we gave it; what it makes up itself says nothing to us. */
 function referenceOf(text: string): string {
