@@ -56,11 +56,12 @@ export class Turns {
     if (!lane) return
     this.#lanes.delete(lane)
     this.#begin(lane)
-    while (lane.length > 0 && performance.now() < this.#endsAt) {
+    // One piece at least: the system may have taken the processor away for the whole turn.
+    do {
       lane.shift()!()
       // Lets it do its piece.
       await undefined
-    }
+    } while (lane.length > 0 && performance.now() < this.#endsAt)
     if (lane.length > 0) this.#lanes.add(lane)
   }
 }

@@ -69,6 +69,19 @@ t.test('who has one piece does not wait for all of who has many', async (t) => {
   t.equal(seen.length, pieces.length + 1)
 })
 
+t.test('a turn is not lost because the system takes the processor away', async (t) => {
+  const seen: string[] = []
+  const turns = new Turns()
+  const now = performance.now.bind(performance)
+  let looks = 0
+  // Between two looks at the clock more time passes than a turn has.
+  performance.now = () => now() + 5 * ++looks
+  t.teardown(() => (performance.now = now))
+  const [many, one] = [work(seen, 'many', turns.lane()), work(seen, 'one', turns.lane())]
+  await Promise.all([forEach(pieces, pieces.length, many), one()])
+  t.strictSame(seen, ['many', 'one', ...pieces.slice(1).map(() => 'many')])
+})
+
 /** Whether all of them were done in one turn. The system may take the processor away from a try. */
 async function shareTurn(): Promise<boolean> {
   const giveWay = new Turns().lane()
