@@ -59,7 +59,9 @@ export async function migrate({ pool }: Migratable): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock])
-    if (!(await isMigrated(client))) await migrateAlone(pool)
+    const done = await doneMigrations(client)
+    refuseNewer(done)
+    if (!Object.keys(migrations).every((name) => done.includes(name))) await migrateAlone(pool)
     await client.query('select pg_advisory_unlock($1)', [migrationLock])
     client.release()
   } catch (error) {
@@ -68,18 +70,19 @@ export async function migrate({ pool }: Migratable): Promise<void> {
   }
 }
 
-async function isMigrated(client: pg.PoolClient): Promise<boolean> {
+async function doneMigrations(client: pg.PoolClient): Promise<readonly string[]> {
   const { rowCount: tables } = await client.query(`select where to_regclass('migrations') is not null`)
-  if (tables === 0) return false
+  if (tables === 0) return []
   const { rows } = await client.query<{ name: string }>('select name from migrations')
-  const done = new Set(rows.map(({ name }) => name))
-  const known = Object.keys(migrations)
-  const newer = rows.map(({ name }) => name).filter((name) => !known.includes(name))
-  if (newer.length > 0)
-    throw new Error(
-      `A newer program has migrated this database: it has ${newer.join(', ')}, which this one does not know`,
-    )
-  return done.size === known.length && known.every((name) => done.has(name))
+  return rows.map(({ name }) => name)
+}
+
+function refuseNewer(done: readonly string[]): void {
+  const unknown = done.filter((name) => !Object.hasOwn(migrations, name))
+  if (unknown.length === 0) return
+  throw new Error(
+    `A newer program has migrated this database: it has ${unknown.join(', ')}, which this one does not know`,
+  )
 }
 
 const ignore = () => undefined
