@@ -76,12 +76,13 @@ export function passwords({
 }
 
 /**
- * Where a thread cannot start, for want of memory or files, whatever waits fails with the reason, and what
- * comes after it begins with new threads.
+ * Where a thread cannot start, for want of memory or files, all that is asked fails, and what is asked next
+ * begins with new threads.
  */
 class HashingThreads {
   readonly #atOnce: number
   #pool: Piscina | undefined
+  /** Why pools have been given up: what waits in them is only told that its thread ends. */
   readonly #failures = new WeakMap<Piscina, Error>()
 
   constructor(atOnce: number) {

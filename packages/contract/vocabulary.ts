@@ -156,7 +156,7 @@ export function proseText(maxLength: number, description: string) {
   return Type.String({ ...rule, maxLength, description })
 }
 
-/** What is written on one line and shown as it is, whether it has anything to see or not. */
+/** Text on one line that reads in its order; it may be blank. */
 export const unbroken = { pattern: `^[^${broken}]*$`, 'x-expected': 'text on one line' }
 
 /** Domain model 1.2: at most 50 keys, keys of at most 64 characters, values of at most 512. */

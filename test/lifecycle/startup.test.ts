@@ -146,12 +146,12 @@ t.test('no service starts with another master key than its log', async (t) => {
   await rotated.close()
 })
 
-const module = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
+const asModule = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
 /** As when an upgrade replaces files, or too many are open. */
-const withoutMails = module(`
+const withoutMails = asModule(`
   import { register } from 'node:module'
   register(${JSON.stringify(
-    module(`export async function resolve(name, from, next) {
+    asModule(`export async function resolve(name, from, next) {
       if (name === 'nodemailer') throw new Error('no mails')
       return next(name, from)
     }`),

@@ -76,7 +76,7 @@ export class ParkedEvents {
   readonly #consumer: string
   readonly #fence: Fence | undefined
   readonly #targets = new Set<string>()
-  /** Parking in these failed, and may have been committed all the same. */
+  /** Targets for which parking failed, and may have been committed all the same. */
   readonly #unsure = new Set<string>()
   /**
    * Adding behind a parked event and releasing the last one exclude each other: only the leader does either.
