@@ -83,7 +83,7 @@ export interface Decider<
   }
   /**
    * May modify the state it is given: nobody else holds it, and a failed append discards it. New fields come
-   * before what is spread: behind it each costs as much as all the others together.
+   * before what is spread (docs/decisions/0038).
    */
   readonly evolve: {
     readonly [Type in keyof Events & string]: (state: State, event: Events[Type], stamp: Stamp<O>) => State
