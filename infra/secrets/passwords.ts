@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
-import { Piscina } from 'piscina'
 import {
   PasswordsBusyError,
   type QueueKeys,
   type Passwords,
 } from '../../packages/kernel/ports/credentials.ts'
 import { HashingLanes } from './hashing-lanes.ts'
+import { HashingThreads } from './hashing-threads.ts'
 import type { Guess } from './password-hashing.ts'
 import { guesser } from './password-strength.ts'
 import { SharedPlaces } from './shared-places.ts'
@@ -22,15 +21,9 @@ export interface PasswordOptions {
 
 /** Half a second's work, twice that where one of two processors is left free: they hold places of the API. */
 const waitingForEach = 25
-/** So that threads last from one sign-in to the next, and a quiet service has none. */
-const idleMs = 60_000
-
 /** Of nobody's password: whoever tries an unknown address waits as long. */
 const nobodysHash =
   '$argon2id$v=19$m=19456,t=2,p=1$clXM9Fjotac86VFsJm1FHQ$5s24HyuNEAIZ7J3wFGcyXDBOHlEoAa3y+CtKrSaWoqM'
-
-/** `.ts` where the program runs from its sources. */
-const hashing = fileURLToPath(new URL(`./password-hashing${import.meta.url.slice(-3)}`, import.meta.url))
 
 /**
  * Hashes on all processors, or all but one while others are served, in threads of a low priority: a flood of
@@ -41,7 +34,7 @@ export function passwords({
   waitingMax = waitingForEach * atOnce,
   now = () => performance.now(),
 }: PasswordOptions = {}): Passwords {
-  const threads = new HashingThreads(atOnce)
+  const threads = new HashingThreads()
   const lanes = new HashingLanes({ most: atOnce, now })
   const places = new SharedPlaces(waitingMax + atOnce)
   const requireRoom = (keys: QueueKeys) => {
@@ -72,41 +65,6 @@ export function passwords({
     hash: async (password, keys) => work<string>('hash', asComposed(password), place(keys)),
     isRight: async (password, known, keys) => guessing({ password, known }, place(keys)),
     isWeak: async (password, known) => (await guesser())(password, known),
-  }
-}
-
-/**
- * Where a thread cannot start, for want of memory or files, all that is asked fails, and what is asked next
- * begins with new threads.
- */
-class HashingThreads {
-  readonly #atOnce: number
-  #pool: Piscina | undefined
-  /** Why pools have been given up: what waits in them is only told that its thread ends. */
-  readonly #failures = new WeakMap<Piscina, Error>()
-
-  constructor(atOnce: number) {
-    this.#atOnce = atOnce
-  }
-
-  async run(name: 'hash' | 'isEqual', given: string | Guess): Promise<unknown> {
-    const pool = (this.#pool ??= this.#open())
-    try {
-      return await pool.run(given, { name })
-    } catch (error) {
-      throw this.#failures.get(pool) ?? error
-    }
-  }
-
-  #open(): Piscina {
-    const sizes = { minThreads: 0, maxThreads: this.#atOnce, idleTimeout: idleMs }
-    const pool = new Piscina({ filename: hashing, ...sizes })
-    return pool.on('error', (error: Error) => {
-      if (this.#pool !== pool) return
-      this.#pool = undefined
-      this.#failures.set(pool, error)
-      void pool.destroy()
-    })
   }
 }
 

@@ -106,18 +106,37 @@ t.test('more than may wait are refused at once, and the next ones are taken agai
   t.match(await hash(right, []), /^\$argon2id/)
 })
 
-t.test('a thread that cannot start fails what waits for it, and the next one is started', async (t) => {
-  const { hash } = passwords({ atOnce: 2 })
-  const { Worker } = workerThreads
-  const broken = new URL('data:text/javascript,throw new Error("too many open files")')
-  workerThreads.Worker = class extends Worker {
-    constructor() {
-      super(broken)
-    }
-  }
+const { Worker } = workerThreads
+type Start = () => InstanceType<typeof Worker>
+
+/** How threads fail to start: for want of files, of processes, and without a word. */
+const failures: Readonly<Record<string, Start>> = {
+  'says so later': () => new Worker(new URL('data:text/javascript,throw new Error("no more files")')),
+  'says so at once': () => {
+    throw new Error('no more processes')
+  },
+  'says nothing': () => new Worker(new URL('data:text/javascript,process.exit()')),
+}
+
+t.test('a thread that cannot start fails its own work, and the next one is started', async (t) => {
   t.teardown(() => (workerThreads.Worker = Worker))
-  const asked = await Promise.allSettled([hash(right, []), hash(right, [])])
-  workerThreads.Worker = Worker
-  for (const one of asked) t.match(one, { status: 'rejected', reason: { message: 'too many open files' } })
-  t.match(await hash(right, []), /^\$argon2id/)
+  await lawOver(t, Object.entries(failures), async ([how, start]) => {
+    const { hash } = passwords({ atOnce: 2 })
+    let started = 0
+    const second = function (...given: ConstructorParameters<typeof Worker>) {
+      return ++started === 2 ? start() : new Worker(...given)
+    }
+    workerThreads.Worker = second as unknown as typeof Worker
+    const asked = await Promise.allSettled(Array.from({ length: 6 }, () => hash(right, [])))
+    t.equal(asked.filter(({ status }) => status === 'rejected').length, 1, how)
+    workerThreads.Worker = start as unknown as typeof Worker
+    const other = passwords({ atOnce: 2 })
+    const none = await Promise.allSettled(Array.from({ length: 6 }, () => other.hash(right, [])))
+    t.ok(
+      none.every(({ status }) => status === 'rejected'),
+      how,
+    )
+    workerThreads.Worker = Worker
+    t.match(await other.hash(right, []), /^\$argon2id/, how)
+  })
 })
