@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import t from 'tap'
-import { ParkedEvents, requestRetry, type ParkedEvent } from '../../infra/postgres/consumers/parked.ts'
+import {
+  answerRequests,
+  ParkedEvents,
+  requestRetry,
+  type ParkedEvent,
+} from '../../infra/postgres/consumers/parked.ts'
 import { eventually } from '../support/eventually.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -92,4 +97,49 @@ t.test('nothing waits behind what may have been released and is', async (t) => {
   await t.rejects(parked.release(target, eventAt(1)))
   t.equal(await parked.parkBehind(target, [eventAt(2)]), false)
   t.equal(parked.has(target), false)
+})
+
+/** Its time has come, of those that have one. */
+const isTime = (pool: pg.Pool) => pool.query('update parked set retry_at = now() where retry_at is not null')
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+t.test('what waits behind an event that is tried again by itself is tried again by itself', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { lossy, losing } = losingAnswers(pool)
+  for (const isLost of [false, true]) {
+    const parked = new ParkedEvents(lossy, `answers ${isLost}`)
+    await parked.setAside(target, eventAt(1), 'no answer')
+    for (const revision of [2, 3]) await parked.parkBehind(target, [eventAt(revision)])
+    const done: number[] = []
+    const isAway = new Set([2])
+    const retry = async (_: string, { revision }: { readonly revision: number }) => {
+      if (isAway.delete(revision)) throw new Error('no answer')
+      done.push(revision)
+    }
+    await isTime(pool)
+    // The release of the first, behind the taking of the request.
+    if (isLost) parked.retryRequests = async () => [target]
+    losing.isNext = isLost
+    await answerRequests({ parked, retry }, silent)
+    t.strictSame(done, [1])
+    Reflect.deleteProperty(parked, 'retryRequests')
+    for (const _ of [1, 2, 3]) {
+      await isTime(pool)
+      await answerRequests({ parked, retry }, silent)
+    }
+    t.strictSame(done, [1, 2, 3])
+    t.equal(parked.has(target), false)
+  }
+})
+
+t.test('what was set aside without an answer is still tried again by itself', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { lossy, losing } = losingAnswers(pool)
+  const parked = new ParkedEvents(lossy, 'reactions')
+  losing.isNext = true
+  await t.rejects(parked.setAside(target, eventAt(1), 'no answer'))
+  await parked.setAside(target, eventAt(1), 'no answer')
+  t.equal(await parked.parkBehind(target, [eventAt(1)]), true, 'its page came once more')
+  const { rows } = await pool.query('select error, retry_at is not null as again from parked')
+  t.same(rows, [{ error: 'no answer', again: true }])
 })

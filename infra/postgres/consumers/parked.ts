@@ -70,6 +70,8 @@ function retryDelay(tries: string): string {
   return `least(interval '5 minutes', interval '2 seconds' * 2 ^ least(${tries}, 10))`
 }
 
+const waitsBehind = 'waits behind an earlier event that is parked'
+
 /** What one consumer of the log has parked, by the target stream that must not be touched meanwhile. */
 export class ParkedEvents {
   readonly #pool: pg.Pool
@@ -100,7 +102,7 @@ export class ParkedEvents {
   }
 
   async park(target: string, events: readonly ParkedEvent[], error: string): Promise<void> {
-    return this.#exclusively(() => this.#park(target, events, error))
+    return this.#exclusively(() => this.#park(target, events, { error }))
   }
 
   /** Parks events behind an earlier one of their target; false when none is parked any more. */
@@ -111,34 +113,35 @@ export class ParkedEvents {
       const text = 'select from parked where consumer = $1 limit 1'
       const { rowCount } = await this.#pool.query(text, [`${this.#consumer} ${target}`])
       if (rowCount === 0) this.#forget(target)
-      else await this.#park(target, events, 'waits behind an earlier event that is parked')
+      else await this.#park(target, events, { error: waitsBehind, isBehind: true })
       return rowCount !== 0
     })
   }
 
   /** Parks an event that waits for somebody outside, and is therefore tried again by itself. */
   async setAside(target: string, event: ParkedEvent, error: string): Promise<void> {
-    return this.#exclusively(async () => {
-      await this.#park(target, [event], error)
-      const text = `
-        update parked set retry_at = now() + ${retryDelay('tries')}
-        where consumer = $1 and stream = $2 and revision = $3`
-      const values = [`${this.#consumer} ${target}`, event.stream, event.revision]
-      await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
-    })
+    return this.#exclusively(() => this.#park(target, [event], { error, isRetried: true }))
   }
 
-  async #park(target: string, events: readonly ParkedEvent[], error: string): Promise<void> {
+  /** What is parked already and now waits behind others, if only behind itself, stays as it is. */
+  async #park(
+    target: string,
+    events: readonly ParkedEvent[],
+    { error, isRetried = false, isBehind = false }: Parking,
+  ): Promise<void> {
+    const again = `update set error = excluded.error,
+      retry_at = case when $4 then now() + ${retryDelay('parked.tries')} else parked.retry_at end`
     const text = `
-      insert into parked (consumer, stream, revision, position, event_id, type, error)
-      select distinct $1, stream, revision, position, "eventId", type, $3
+      insert into parked (consumer, stream, revision, position, event_id, type, error, retry_at)
+      select distinct $1, stream, revision, position, "eventId", type, $3,
+        case when $4 then now() + ${retryDelay('0')} end
       from jsonb_to_recordset($2::jsonb)
         as t(stream text, revision integer, position bigint, "eventId" uuid, type text)
-      on conflict (consumer, stream, revision) do update set error = excluded.error`
+      on conflict (consumer, stream, revision) do ${isBehind ? 'nothing' : again}`
     const rows = events.map(({ stream, revision, position, eventId, type }) => {
       return { stream, revision, position, eventId, type }
     })
-    const values = [`${this.#consumer} ${target}`, JSON.stringify(rows), error]
+    const values = [`${this.#consumer} ${target}`, JSON.stringify(rows), error, isRetried]
     this.#unsure.add(target)
     await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
     this.#targets.add(target)
@@ -166,10 +169,20 @@ export class ParkedEvents {
     return this.#exclusively(() => this.#release(target, event))
   }
 
+  /** What waited behind one that is tried again by itself is tried again by itself. */
   async #release(target: string, event: ParkedPlace): Promise<void> {
     const text = `
-      with gone as (delete from parked where consumer = $1 and stream = $2 and revision = $3)
-      select count(*)::int - 1 as left from parked where consumer = $1`
+      with gone as (
+        delete from parked where consumer = $1 and stream = $2 and revision = $3 returning retry_at
+      ), next as (
+        select stream, revision from parked where consumer = $1 and (stream, revision) <> ($2, $3)
+        order by position limit 1
+      ), retried as (
+        update parked set retry_at = gone.retry_at from gone, next
+        where parked.consumer = $1 and parked.stream = next.stream and parked.revision = next.revision
+          and gone.retry_at is not null and parked.retry_at is null
+      )
+      select count(*)::int - (select count(*)::int from gone) as left from parked where consumer = $1`
     const values = [`${this.#consumer} ${target}`, event.stream, event.revision]
     const release = (connection: pg.ClientBase) => connection.query<{ left: number }>(text, values)
     const { rows } = await fenced(this.#pool, this.#fence, release)
@@ -186,6 +199,13 @@ export class ParkedEvents {
     this.#turn = result.catch(() => undefined)
     return result
   }
+}
+
+interface Parking {
+  readonly error: string
+  /** By itself, without being asked. */
+  readonly isRetried?: boolean
+  readonly isBehind?: boolean
 }
 
 export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt' | 'retryAt'>
