@@ -61,11 +61,13 @@ export async function run(
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   try {
     const starting = start(readConfiguration())
-    const end = () => void starting.then((stop) => stop()).then(() => process.exit(0), fail)
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+    // Once, however often it is told to end: who is ended in between leaves the embedded server behind.
+    let stopped: Promise<void> | undefined
+    const stop = () => (stopped ??= starting.then((close) => close()))
+    const end = () => void stop().then(() => process.exit(0), fail)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
     if (process.send) process.once('disconnect', end)
     const loading = loadAhead().catch(async (error: unknown) => {
-      const stop = await starting
       await stop()
       throw error
     })

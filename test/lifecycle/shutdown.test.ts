@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import t from 'tap'
 import { ConfigurationError, readConfiguration } from '../../infra/configuration.ts'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
@@ -58,6 +60,20 @@ class KeepingClient {
     }
   }
 }
+
+t.test('a service that is told again and again to end ends once, and so does its database', async (t) => {
+  const dataDirectory = temporaryDirectory(t)
+  const { service } = await serviceProcess(t, dataDirectory)
+  let isOver = false
+  void service.ended.then(() => (isOver = true))
+  const tellAgain = async () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) void service.end(signal)
+    return isOver
+  }
+  await eventually(tellAgain, (is) => is)
+  t.match(await service.ended, { code: 0 })
+  t.notOk(existsSync(join(dataDirectory, 'postgres/postmaster.pid')))
+})
 
 t.test(
   'a service that is told to stop under load answers what it has taken and ends with code 0',

@@ -17,6 +17,7 @@ import { lawOver } from '../support/law.ts'
 import { postgresBehindProxy } from '../support/network/postgres-behind-proxy.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
+import { ServiceProcess } from '../support/processes/service-process.ts'
 
 interface Trouble {
   readonly service: ServiceName
@@ -159,12 +160,10 @@ const withoutMails = asModule(`
 
 t.test('a library that cannot be loaded ends the start, and the database that has started', async (t) => {
   const DATA_DIR = temporaryDirectory(t)
-  const settings = { DATA_DIR, PORT: '0', HEALTH_PORT: '0', LOG_LEVEL: 'error' }
-  const options = { file: 'services/all-in-one/main' }
-  const environment = { ...settings, NODE_OPTIONS: `--import ${withoutMails}` }
-  const service = new ServiceApart(t, 'setup', environment, options)
-  t.equal(await service.ended, 1)
-  t.match(service.errors, /^no mails$/m)
+  const environment = { DATA_DIR, HEALTH_PORT: '0', NODE_OPTIONS: `--import ${withoutMails}` }
+  const service = new ServiceProcess(environment)
+  t.teardown(() => service.end('SIGKILL'))
+  t.match(await service.ended, { code: 1, errors: /^no mails$/m })
   t.ok(existsSync(join(DATA_DIR, 'postgres/PG_VERSION')), 'it had started')
   t.notOk(existsSync(join(DATA_DIR, 'postgres/postmaster.pid')), 'and has ended')
 })

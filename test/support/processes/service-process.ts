@@ -57,7 +57,7 @@ export class ServiceProcess {
     }
   }
 
-  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<Ending> {
+  async end(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Ending> {
     this.#child.kill(signal)
     return this.ended
   }
