@@ -64,7 +64,12 @@ t.test('what was missed is known after a check', async (t) => {
   t.teardown(() => states.close())
   const [user, session] = [randomUUID(), randomUUID()]
   const envelope = { user, actor: 'test', correlation: user }
-  await elsewhere.send(userSessions, user, { type: 'StartSession', data: started(session) }, envelope)
+  await elsewhere.send(
+    userSessions,
+    user,
+    { type: 'StartSession', data: { ...started(session), mayEndOldest: true } },
+    envelope,
+  )
   t.match(await states.of(userSessions, user), { active: [{ id: session }] })
   const end = { session, reason: 'signed_out' as const }
   await elsewhere.send(userSessions, user, { type: 'EndSession', data: end }, envelope)
@@ -91,7 +96,7 @@ t.test('somebody who has signed in for years is read as fast as a newcomer', asy
       const session = randomUUID()
       const end = { session, reason: 'signed_out' }
       return [
-        { type: 'StartSession', data: started(session) } as const,
+        { type: 'StartSession', data: { ...started(session), mayEndOldest: true } } as const,
         { type: 'EndSession', data: end } as const,
       ]
     })
@@ -108,7 +113,12 @@ t.test('somebody who has signed in for years is read as fast as a newcomer', asy
   t.ok(read < 300, `${read} events were read`)
   read = 0
   const session = randomUUID()
-  await executor.send(userSessions, user, { type: 'StartSession', data: started(session) }, envelope)
+  await executor.send(
+    userSessions,
+    user,
+    { type: 'StartSession', data: { ...started(session), mayEndOldest: true } },
+    envelope,
+  )
   read = 0
   t.match(await states.of(userSessions, user), { active: [{ id: session }] })
   t.equal(read, 1, 'then only what is new')

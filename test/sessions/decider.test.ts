@@ -37,7 +37,10 @@ const refresh = (generation: number) => ({
 scenarios(
   userSessions,
   {
-    'a session starts once': { when: { type: 'StartSession', data: begin }, then: [started] },
+    'a session starts once': {
+      when: { type: 'StartSession', data: { ...begin, mayEndOldest: false } },
+      then: [started],
+    },
     'the newest refresh token buys the next one': {
       given: [started],
       when: refresh(0),
@@ -113,8 +116,13 @@ scenarios(
         started,
         ...Array.from({ length: 49 }, () => ({ ...started, data: { ...begin, session: v7() } })),
       ],
-      when: { type: 'StartSession', data: { ...begin, session: other } },
+      when: { type: 'StartSession', data: { ...begin, session: other, mayEndOldest: true } },
       then: [ended('too_many'), alsoStarted],
+    },
+    'none ends for one that may not end it, and it does not start': {
+      given: Array.from({ length: 50 }, () => ({ ...started, data: { ...begin, session: v7() } })),
+      when: { type: 'StartSession', data: { ...begin, session: other, mayEndOldest: false } },
+      then: [],
     },
     'a session that is not there cannot be ended by its user': {
       when: { type: 'EndSession', data: { session, reason: 'ended_by_user' } },

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { Executor } from '../../packages/kernel/execution/execute.ts'
 import { categoryOf } from '../../packages/kernel/decider.ts'
@@ -195,23 +195,29 @@ t.test('the right password opens nothing that was locked while it was hashed', a
   t.equal(await going(), before, 'what had begun has ended')
 })
 
-t.test('nor does it end the oldest of fifty sessions, also at a process that has seen none', async (t) => {
-  const { email, password, id } = await settled()
+t.test('nor does it end the oldest of fifty sessions, whatever this process has seen of them', async (t) => {
   const { dependencies } = service.service.runtime
   const { executor } = dependencies
-  const envelope = { user: id, actor: 'test', correlation: 'test' }
   const origin = { device: null, address: null, country: null }
-  const start = () => {
-    const data = { session: randomUUID(), method: 'password', merchant: null, endings: 0, ...origin } as const
-    return { command: { type: 'StartSession', data }, envelope } as const
-  }
-  await executor.sendAll(userSessions, id, Array.from({ length: 50 }, start))
-  const going = async () => (await executor.current(userSessions, id)).state.active.map((one) => one.id)
-  const before = await going()
-  const process = processOfItsOwn()
-  process.meanwhile.hashing = () => guessTenTimes(dependencies, email)
-  t.equal(await refusalOf(process.answer(login, { email, password })), locked)
-  t.strictSame(await going(), before)
+  const about = { method: 'password', merchant: null, endings: 0, mayEndOldest: false, ...origin } as const
+  await lawOver(t, ['none', 'some'], async (seen) => {
+    const { email, password, id } = await settled()
+    const envelope = { user: id, actor: 'test', correlation: 'test' }
+    const process = processOfItsOwn()
+    if (seen === 'some') t.ok(await process.answered(login, { email, password }))
+    const start = () => {
+      const command = { type: 'StartSession', data: { session: dependencies.newId(), ...about } } as const
+      return { command, envelope }
+    }
+    // Those that are too many do not start.
+    await executor.sendAll(userSessions, id, Array.from({ length: 50 }, start))
+    const going = async () => (await executor.current(userSessions, id)).state.active.map((one) => one.id)
+    const before = await going()
+    t.equal(before.length, 50)
+    process.meanwhile.hashing = () => guessTenTimes(dependencies, email)
+    t.equal(await refusalOf(process.answer(login, { email, password })), locked, seen)
+    t.strictSame(await going(), before, seen)
+  })
 })
 
 t.test('nor what this process has locked, and then nothing begins', async (t) => {

@@ -101,8 +101,8 @@ class Account {
 
   #begin(): boolean {
     const session = this.#id()
-    const data = { session, method: 'password', merchant: null, endings: 0, ...place } as const
-    this.#sessions.send({ type: 'StartSession', data }, this.now)
+    const rest = { method: 'password', merchant: null, endings: 0, mayEndOldest: true } as const
+    this.#sessions.send({ type: 'StartSession', data: { session, ...rest, ...place } }, this.now)
     this.#noted.set(session, { generation: 0, usedAt: this.now, isOver: false })
     return true
   }

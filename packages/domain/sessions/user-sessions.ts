@@ -101,12 +101,9 @@ export const sessionLastsMs = 30 * 24 * 3_600_000
 const graceMs = 10_000
 const activeMax = 50
 
-export function startingEndsOldest({ active }: UserSessions): boolean {
-  return active.length >= activeMax
-}
-
 export type UserSessionCommands = {
-  StartSession: UserSessionEvents['SessionStarted']
+  /** One more than there may be ends the oldest, or does not start. */
+  StartSession: UserSessionEvents['SessionStarted'] & { mayEndOldest: boolean }
   /** `generation` is that of the token which was shown. */
   RefreshSession: SignInOrigin & { session: string; generation: number }
   SwitchMerchant: UserSessionEvents['SessionMerchantSwitched']
@@ -126,9 +123,10 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   snapshot: { version: 5, isSealed: true, every: () => 200 },
 
   decide: {
-    StartSession(started, { active }) {
+    StartSession({ mayEndOldest, ...started }, { active }) {
       if (active.some(({ id }) => id === started.session)) return []
       const surplus = active.slice(0, Math.max(0, active.length + 1 - activeMax))
+      if (surplus.length > 0 && !mayEndOldest) return []
       const ended = surplus.map(({ id }) => endOf(id, 'too_many'))
       return [...ended, { type: 'SessionStarted', data: started }]
     },

@@ -5,7 +5,6 @@ import { unixSeconds, type Static } from '../../../../packages/contract/vocabula
 import { organization } from '../../../../packages/domain/organizations/organization.ts'
 import {
   expiryOf,
-  startingEndsOldest,
   userSessions,
   type SignInOrigin,
   type Session,
@@ -71,14 +70,15 @@ async function begin(
 ): Promise<Signed> {
   const { dependencies, client } = request
   const { executor } = dependencies
+  const own = ofUser(request, user)
   const id = dependencies.newId()
-  const seen = executor.lastSeen(userSessions, user) ?? (await executor.current(userSessions, user)).state
-  // The oldest one is not ended for a session that is refused.
-  if (startingEndsOldest(seen)) await confirm?.()
   const { times: endings } = proved.sessionsEnded
   const data = { session: id, method, merchant, endings, ...originOf(client) }
-  const start = { type: 'StartSession', data } as const
-  const started = await executor.send(userSessions, user, start, ofUser(request, user))
+  const start = async (mayEndOldest: boolean) => {
+    const command = { type: 'StartSession', data: { ...data, mayEndOldest } } as const
+    return sessionIn((await executor.send(userSessions, user, command, own)).state.active, id)
+  }
+  const session = (await start(!confirm)) ?? (await confirm!().then(() => start(true)))!
   const [state, works, refused] = await Promise.all([
     knownUser(dependencies, user),
     workplace(dependencies, user, merchant),
@@ -87,7 +87,7 @@ async function begin(
       (error: unknown) => ({ error }),
     ),
   ])
-  const signed = { user, state, works, session: sessionIn(started.state.active, id)! }
+  const signed = { user, state, works, session }
   if (refused) {
     await end(request, signed, 'signed_out')
     throw refused.error
