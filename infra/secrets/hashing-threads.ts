@@ -49,6 +49,8 @@ class HashingThread {
   }
 
   async run(name: Task, given: string | Guess): Promise<unknown> {
+    // Of an earlier thread, which had nothing to do.
+    this.#failure = undefined
     const done = this.#begin(name, given)
     this.#isWorking = true
     try {
