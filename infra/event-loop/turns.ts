@@ -62,6 +62,8 @@ export class Turns {
       // Lets it do its piece.
       await undefined
     } while (lane.length > 0 && performance.now() < this.#endsAt)
+    // Pieces of this turn may have entered it again, to wait.
+    this.#lanes.delete(lane)
     if (lane.length > 0) this.#lanes.add(lane)
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { Turns, type GiveWay } from '../../infra/event-loop/turns.ts'
 import { policy } from '../../packages/kernel/policy.ts'
 import { forEach } from '../../services/processes/runner/for-each.ts'
@@ -26,6 +26,12 @@ async function withRequests(seen: string[], work: () => Promise<void>): Promise<
     }
   }
   await Promise.all([requests(), work().finally(() => end.abort())])
+}
+
+function setClock(t: Test, clock: () => number): void {
+  const { now } = performance
+  performance.now = clock
+  t.teardown(() => (performance.now = now))
 }
 
 function work(seen: string[], name: string, giveWay: GiveWay) {
@@ -75,24 +81,37 @@ t.test('a turn is not lost because the system takes the processor away', async (
   const now = performance.now.bind(performance)
   let looks = 0
   // Between two looks at the clock more time passes than a turn has.
-  performance.now = () => now() + 5 * ++looks
-  t.teardown(() => (performance.now = now))
+  setClock(t, () => now() + 5 * ++looks)
   const [many, one] = [work(seen, 'many', turns.lane()), work(seen, 'one', turns.lane())]
   await Promise.all([forEach(pieces, pieces.length, many), one()])
   t.strictSame(seen, ['many', 'one', ...pieces.slice(1).map(() => 'many')])
 })
+
+async function everyPiece(giveWay: GiveWay): Promise<void> {
+  for (const _ of pieces) await giveWay()
+}
 
 /** Whether all of them were done in one turn. The system may take the processor away from a try. */
 async function shareTurn(): Promise<boolean> {
   const giveWay = new Turns().lane()
   let turned = false
   setImmediate(() => (turned = true))
-  for (const _ of pieces) await giveWay()
+  await everyPiece(giveWay)
   return !turned && giveWay() === undefined
 }
 
 t.test('short pieces share a turn', async (t) => {
   t.ok(await eventually(shareTurn, (isShared) => isShared))
+})
+
+t.test('a turn in which all that waited again was done leaves nobody to wait for', async (t) => {
+  const giveWay = new Turns().lane()
+  const now = performance.now()
+  // All of it is in time.
+  setClock(t, () => now)
+  await Promise.all([1, 2, 3].map(() => everyPiece(giveWay)))
+  await nextTurn()
+  t.equal(giveWay(), undefined)
 })
 
 t.test('a failed piece takes nobody’s turn', async (t) => {
