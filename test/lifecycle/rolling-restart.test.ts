@@ -53,7 +53,7 @@ async function work(): Promise<void> {
       if (answer.status === 201) created.add((JSON.parse(text) as { id: string }).id)
       else failures.push(`${answer.status} ${text}`)
     } catch (error) {
-      failures.push(String(error))
+      failures.push(`${String(error)}: ${String((error as Error).cause)}`)
     }
   }
 }

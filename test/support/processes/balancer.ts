@@ -3,6 +3,7 @@ import {
   Agent,
   createServer,
   request as httpRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type Server,
   type ServerResponse,
@@ -41,7 +42,9 @@ export class Balancer {
 
   constructor(ports: readonly number[]) {
     this.#backends = ports.map((port) => new Backend(port))
-    this.#server = createServer((request, response) => void this.#serve(request, response))
+    // Clients end connections that they no longer use, and never meet one that just ends.
+    const keep = { keepAliveTimeout: 0 }
+    this.#server = createServer(keep, (request, response) => void this.#serve(request, response))
     this.#timer = setInterval(() => void this.#look(), lookEveryMs)
   }
 
@@ -74,9 +77,8 @@ export class Balancer {
       if (!backend) return void response.writeHead(502).end('nobody is ready')
       try {
         const answer = await forward(backend, request, body)
-        const { connection: _, ...headers } = answer.headers
         const text = await buffer(answer)
-        return void response.writeHead(answer.statusCode!, headers).end(text)
+        return void response.writeHead(answer.statusCode!, passedOn(answer)).end(text)
       } catch (error) {
         if ((error as { code?: string }).code !== 'ECONNREFUSED')
           return void response.writeHead(502).end(String(error))
@@ -93,12 +95,18 @@ export class Balancer {
 
 async function forward(
   { port, agent }: Backend,
-  { method, url, headers }: IncomingMessage,
+  incoming: IncomingMessage,
   body: Buffer,
 ): Promise<IncomingMessage> {
-  const { connection: _, ...passed } = headers
-  const request = httpRequest({ port, host: '127.0.0.1', agent, method, path: url, headers: passed })
+  const { method, url: path } = incoming
+  const request = httpRequest({ port, host: '127.0.0.1', agent, method, path, headers: passedOn(incoming) })
   request.end(body)
   const [answer] = (await once(request, 'response')) as [IncomingMessage]
   return answer
+}
+
+/** Both say how long one connection is kept: the other side's is another one. */
+function passedOn({ headers }: IncomingMessage): IncomingHttpHeaders {
+  const { connection: _, 'keep-alive': __, ...passed } = headers
+  return passed
 }
