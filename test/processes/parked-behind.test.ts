@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import t from 'tap'
-import {
-  answerRequests,
-  ParkedEvents,
-  requestRetry,
-  type ParkedEvent,
-} from '../../infra/postgres/consumers/parked.ts'
+import { ParkedEvents, requestRetry, type ParkedEvent } from '../../infra/postgres/consumers/parked.ts'
+import { answerRequests } from '../../infra/postgres/consumers/retries.ts'
 import { eventually } from '../support/eventually.ts'
 import { testDatabase } from '../support/postgres.ts'
 

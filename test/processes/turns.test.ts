@@ -148,7 +148,12 @@ t.test('policies of one batch give way to requests', async (t) => {
     policies: [slow],
     deciders: new Map([[diary.category, diary]]),
     executor,
-    parked: { has: () => false, parkBehind: async () => false, park: async () => void t.fail('parked') },
+    parked: {
+      has: () => false,
+      holds: async () => false,
+      parkBehind: async () => false,
+      park: async () => void t.fail('parked'),
+    },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     giveWay: new Turns().lane(),
   })

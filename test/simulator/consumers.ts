@@ -95,6 +95,8 @@ export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
   }
   return {
     has: (target: string) => parked.has(keyOf(target)) || setAside.has(keyOf(target)),
+    holds: async (target: string, event: ParkedPlace) =>
+      (setAside.get(keyOf(target)) ?? []).some((each) => isSame(each, event)),
     park: async (target: string, _: readonly unknown[], error: string) => {
       await notebook.write(rule, () => void parked.set(keyOf(target), error))
       const isExpected = meantForPeople.test(error)

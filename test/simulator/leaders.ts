@@ -1,4 +1,4 @@
-import { answerRequests, type Retry } from '../../infra/postgres/consumers/parked.ts'
+import { answerRequests, type Retry } from '../../infra/postgres/consumers/retries.ts'
 import { Projector } from '../../infra/postgres/read-models/projector.ts'
 import type { StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'

@@ -47,6 +47,7 @@ async function play(sequence: readonly Step[]): Promise<readonly string[]> {
   const byCategory = new Map(deciders.map((decider) => [decider.category, decider]))
   const parked = {
     has: () => false,
+    holds: async () => false,
     parkBehind: async () => false,
     park: async (stream: string, _: unknown, error: string) => {
       throw new Error(`${stream} is parked: ${error}`)

@@ -1,6 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Log } from '../../../packages/kernel/ports.ts'
 import { fenced, type Fence } from './fence.ts'
 
 /** A stream that one consumer has set aside: the first event it could not handle, and why. */
@@ -99,6 +97,14 @@ export class ParkedEvents {
 
   has(target: string): boolean {
     return this.#targets.has(target)
+  }
+
+  /** Whether this event is parked for the target. */
+  async holds(target: string, { stream, revision }: ParkedPlace): Promise<boolean> {
+    if (!this.has(target)) return false
+    const text = 'select from parked where consumer = $1 and stream = $2 and revision = $3'
+    const { rowCount } = await this.#pool.query(text, [`${this.#consumer} ${target}`, stream, revision])
+    return rowCount !== 0
   }
 
   async park(target: string, events: readonly ParkedEvent[], error: string): Promise<void> {
@@ -214,54 +220,6 @@ export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt' | 'retr
 export interface ParkedPlace {
   readonly stream: string
   readonly revision: number
-}
-
-export interface Retry {
-  readonly parked: Pick<ParkedEvents, 'retryRequests' | 'eventsOf' | 'release'>
-  readonly retry: (target: string, event: ParkedPlace) => Promise<void>
-}
-
-const pollEveryMs = 500
-
-/** Retries parked work on request, until the signal aborts. */
-export async function pollRetryRequests(
-  retries: readonly Retry[],
-  log: Log,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      for (const retry of retries) await answerRequests(retry, log)
-    } catch (error) {
-      log.warn({ error }, 'parked work stays parked')
-    }
-    await pause(pollEveryMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-/** An operator that answers nobody takes its time to say so for every target. */
-const targetsAtOnce = 64
-
-/** Requests are taken once: a target that fails again must not use up those of the others. */
-export async function answerRequests(retry: Retry, log: Log): Promise<void> {
-  const targets = (await retry.parked.retryRequests()).values()
-  const lanes = Array.from({ length: targetsAtOnce }, async () => {
-    for (const target of targets)
-      await retryTarget(retry, target).catch((error: unknown) => log.warn({ target, error }, 'stays parked'))
-  })
-  await Promise.all(lanes)
-}
-
-/** Oldest first, and what is parked behind it meanwhile. */
-async function retryTarget({ parked, retry }: Retry, target: string): Promise<void> {
-  for (;;) {
-    const events = await parked.eventsOf(target)
-    if (events.length === 0) return
-    for (const event of events) {
-      await retry(target, event)
-      await parked.release(target, event)
-    }
-  }
 }
 
 export interface ParkedMessage {

@@ -26,7 +26,7 @@ export interface PolicyRunnerOptions {
   readonly policies: readonly AnyPolicy[]
   readonly deciders: ReadonlyMap<string, AnyDecider>
   readonly executor: Executor
-  readonly parked: Pick<ParkedEvents, 'has' | 'park' | 'parkBehind'>
+  readonly parked: Pick<ParkedEvents, 'has' | 'holds' | 'park' | 'parkBehind'>
   readonly log: Log
   readonly giveWay?: GiveWay
 }
@@ -81,13 +81,19 @@ export class PolicyRunner {
     for (const event of events) {
       for (const policy of this.#followers.get(event.type) ?? []) {
         const own = this.#parkingOf(policy, event)
-        const { parked } = this.#options
         if (key === own) await this.#retryPolicy(policy, event)
         else if (key === policy.name) await this.#retryWhole(own, policy, event)
-        else if (!parked.has(own) && !parked.has(policy.name))
+        else if (!(await this.#waits([own, policy.name], event)))
           await this.#retryTarget(key, this.#orders(policy, event))
       }
     }
+  }
+
+  /** Later events of its owner may wait there without this one, whose command the stream has refused. */
+  async #waits(keys: readonly string[], event: StoredEvent): Promise<boolean> {
+    const { parked } = this.#options
+    const found = await Promise.all(keys.map((key) => parked.holds(key, event)))
+    return found.includes(true)
   }
 
   /** What is known of its owner now may have to wait for that owner's earlier events. */
