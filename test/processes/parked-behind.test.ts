@@ -95,6 +95,23 @@ t.test('nothing waits behind what may have been released and is', async (t) => {
   t.equal(parked.has(target), false)
 })
 
+t.test('what may have been parked is not done as well, and what was not is done', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { lossy, losing } = losingAnswers(pool)
+  const parked = new ParkedEvents(lossy, 'policies')
+  losing.isNext = true
+  await t.rejects(parked.park(target, [eventAt(1)], 'poison'))
+  t.equal(parked.has(target), true)
+  t.equal(await parked.parkBehind(target, [eventAt(1)]), true, 'its page came once more')
+  t.strictSame(await parked.eventsOf(target), [{ stream: 'diary-1', revision: 1 }])
+  losing.isNext = true
+  await t.rejects(parked.park('tally-2', [eventAt(2)], 'poison'))
+  // As if it had been lost on its way there.
+  await pool.query('delete from parked where revision = 2')
+  t.equal(await parked.parkBehind('tally-2', [eventAt(2)]), false)
+  t.equal(parked.has('tally-2'), false)
+})
+
 /** Its time has come, of those that have one. */
 const isTime = (pool: pg.Pool) => pool.query('update parked set retry_at = now() where retry_at is not null')
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }

@@ -95,8 +95,9 @@ export class ParkedEvents {
     for (const { consumer } of rows) this.#targets.add(consumer.slice(this.#consumer.length + 1))
   }
 
+  /** Or may have: `parkBehind` finds out. */
   has(target: string): boolean {
-    return this.#targets.has(target)
+    return this.#targets.has(target) || this.#unsure.has(target)
   }
 
   /** Whether this event is parked for the target. */
