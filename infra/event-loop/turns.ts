@@ -26,7 +26,6 @@ export class Turns {
     const lane: Lane = []
     return () => {
       if (this.#isTurnOf(lane)) return undefined
-      if (this.#lanes.size === 0) this.#endedAt = performance.now()
       this.#lanes.add(lane)
       return new Promise((resolve) => lane.push(resolve))
     }
@@ -45,7 +44,8 @@ export class Turns {
     const now = performance.now()
     this.#current = lane
     this.#endsAt = now + Math.min(turnMostMs, Math.max(turnMs, now - this.#endedAt))
-    this.#endedAt = Number.POSITIVE_INFINITY
+    // Once all has been done that follows at once: whoever has the event loop from then on is another.
+    queueMicrotask(() => process.nextTick(() => (this.#endedAt = performance.now())))
     setImmediate(() => void this.#next())
   }
 
@@ -53,7 +53,10 @@ export class Turns {
   async #next(): Promise<void> {
     this.#current = undefined
     const [lane] = this.#lanes
-    if (!lane) return
+    if (!lane) {
+      this.#endedAt = Number.POSITIVE_INFINITY
+      return
+    }
     this.#lanes.delete(lane)
     this.#begin(lane)
     // One piece at least: the system may have taken the processor away for the whole turn.

@@ -5,6 +5,7 @@ import { policy } from '../../packages/kernel/policy.ts'
 import { forEach } from '../../services/processes/runner/for-each.ts'
 import { PolicyRunner } from '../../services/processes/runner/policies.ts'
 import { diary, type NoteEvents } from '../support/load/diary.ts'
+import { lawOver } from '../support/law.ts'
 import { eventually } from '../support/eventually.ts'
 import { openLog } from '../support/event-store/shared-log.ts'
 
@@ -85,6 +86,49 @@ t.test('a turn is not lost because the system takes the processor away', async (
   const [many, one] = [work(seen, 'many', turns.lane()), work(seen, 'one', turns.lane())]
   await Promise.all([forEach(pieces, pieces.length, many), one()])
   t.strictSame(seen, ['many', 'one', ...pieces.slice(1).map(() => 'many')])
+})
+
+/** How many pieces of a quarter of a millisecond each turn has while others take so long in between. */
+async function piecesOfTurns(t: Test, { lanes, waiting, othersMs }: Record<string, number>) {
+  const turns = new Turns()
+  const times = { now: performance.now() }
+  setClock(t, () => times.now)
+  const counts: number[] = []
+  const end = new AbortController()
+  const worker = async (giveWay: GiveWay) => {
+    while (!end.signal.aborted) {
+      await giveWay()
+      times.now += 0.25
+      counts.push(counts.pop()! + 1)
+    }
+  }
+  counts.push(0)
+  const each = Array.from({ length: lanes! }, () => turns.lane())
+  const workers = each.flatMap((lane) => Array.from({ length: waiting! }, () => worker(lane)))
+  for (let turn = 0; turn < 20; turn++) {
+    await nextTurn()
+    times.now += othersMs!
+    counts.push(0)
+  }
+  end.abort()
+  await Promise.all(workers)
+  // The first ones are beginnings, and the last one is cut off.
+  return new Set(counts.slice(5, 18))
+}
+
+t.test('a turn lasts as long as others had the event loop, however many wait', async (t) => {
+  const crowds = [
+    { lanes: 1, waiting: 1 },
+    { lanes: 1, waiting: 8 },
+    { lanes: 2, waiting: 1 },
+    { lanes: 3, waiting: 8 },
+  ]
+  await lawOver(t, crowds, async (crowd) => {
+    const pieces = async (othersMs: number) => piecesOfTurns(t, { ...crowd, othersMs })
+    t.same(await pieces(0.5), new Set([4]), 'a millisecond at least')
+    t.same(await pieces(3), new Set([12]))
+    t.same(await pieces(50), new Set([16]), 'four at most')
+  })
 })
 
 async function everyPiece(giveWay: GiveWay): Promise<void> {
