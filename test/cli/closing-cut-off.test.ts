@@ -207,7 +207,9 @@ t.test('a month of another merchant is not there, and what is no month neither',
   })
   for (const text of ['2026-13', '2026-2', 'x', '2026-02-01', '2025-12'])
     t.equal((await service.get(`${months}/${text}`)).status, 404, text)
-  t.equal((await service.post(months, { month: '2026-13' }, { key })).status, 400)
+  for (const month of ['2026-13', '9999-12', '0000-01'])
+    t.equal((await service.post(months, { month }, { key })).status, 400, `${month} is none`)
+  t.match(await service.post(months, { month: '2999-12' }, { key }), { status: 409 }, 'it is not over')
 })
 
 const months = '/api/v1/audit/months'

@@ -29,6 +29,10 @@ t.test('what is no day, month or zone throws', (t) => {
     () => dayOf('2026-02-30', 'UTC'),
     () => monthOf('2026-13', 'UTC'),
     () => dayOf('2026-02-01', 'Mars'),
+    // What begins in the year 10000 would be before all others, as a text.
+    () => monthOf('9999-12', 'UTC'),
+    () => dayOf('9999-12-31', 'Africa/Dakar'),
+    () => monthOf('0000-01', timeZoneOf('CM')),
   ])
     t.throws(nonsense, RangeError)
   t.end()

@@ -8,10 +8,11 @@ import {
   Type,
   type Static,
 } from '../../contract/vocabulary.ts'
+import { monthPattern } from '../../kernel/time/calendar.ts'
 import type { Period } from './period.ts'
 
 const Month = Type.String({
-  pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$',
+  pattern: monthPattern,
   'x-expected': 'a month, such as 2026-10',
   description: "Of the merchant's time zone",
   examples: ['2020-01'],

@@ -6,6 +6,9 @@ export interface Window {
   readonly to: string
 }
 
+/** How a month is written, `2026-10`. Inferred: of other years there are no books. */
+export const monthPattern = '^(19|2[0-9])[0-9]{2}-(0[1-9]|1[0-2])$'
+
 /** The month `2026-10` in a time zone. Throws RangeError for an invalid month or zone. */
 export function monthOf(month: string, timeZone: string): Window {
   const first = Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 })
@@ -39,8 +42,11 @@ function remembered<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Va
   return value
 }
 
+/** Times are compared as texts, and other years have six digits and a sign: they would come before all. */
 function startOf(date: Temporal.PlainDate, timeZone: string): string {
-  return new Date(date.toZonedDateTime({ timeZone }).epochMilliseconds).toISOString()
+  const start = new Date(date.toZonedDateTime({ timeZone }).epochMilliseconds).toISOString()
+  if (!/^\d{4}-/.test(start)) throw new RangeError(`${date.toString()} has no time that can be compared`)
+  return start
 }
 
 const hourMs = 3_600_000

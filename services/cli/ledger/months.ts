@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { equal } from '../../../packages/kernel/ports/reads.ts'
+import { monthPattern } from '../../../packages/kernel/time/calendar.ts'
 import { balances } from '../../../projections/balances.ts'
 import { monthOfMerchant, type Month } from '../../composition/books/close-month.ts'
 import type { Runtime } from '../../composition/dependencies.ts'
@@ -28,7 +29,7 @@ export function ofMonth(command: Command): Command {
 }
 
 function monthName(text: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text
+  if (new RegExp(monthPattern).test(text)) return text
   throw new InvalidArgumentError('It must be a month such as 2026-10.')
 }
 
