@@ -12,7 +12,7 @@ import {
 } from '../../composition/books/close-month.ts'
 import type { Runtime } from '../../composition/dependencies.ts'
 import { runNotary } from '../../notary/service.ts'
-import { alone } from '../alone.ts'
+import { alone } from '../../composition/alone.ts'
 import { commandOf } from '../terminal/arguments.ts'
 import { withRuntime } from '../dependencies.ts'
 import { CommandFailedError } from '../terminal/failure.ts'

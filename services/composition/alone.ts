@@ -1,4 +1,4 @@
-import type { Runtime } from '../composition/dependencies.ts'
+import type { Runtime } from './dependencies.ts'
 
 /** Runs the work while no other command line does work of this name; whoever comes second waits. */
 export async function alone<Result>(
