@@ -50,7 +50,7 @@ export async function startService(
     },
   }
   return orClose(behind, async () => {
-    const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)
+    const credentials = await firstMerchant(runtime, configuration.dataDirectory)
     const health = await serveHealth(runtime.health, configuration.healthPort)
     return orClose(health, async () => {
       const api = await startApi({ runtime })

@@ -9,6 +9,8 @@ import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import { alone } from './alone.ts'
+import type { Runtime } from './dependencies.ts'
 import { firstOwner } from './first-owner.ts'
 import { DamagedStreamError } from '../../packages/kernel/ports.ts'
 
@@ -20,15 +22,24 @@ export interface Credentials {
   readonly live_key: string
 }
 
+const fileName = 'credentials.json'
+
 /** Domain model, section 4: play money in minor units, granted to a new merchant in the sandbox. */
 const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
 
 /**
  * The first start creates a merchant, writes its credentials where only their owner can read them, and grants
- * play money. The file is written first: after a crash in between, the next start issues the same keys again.
+ * play money. Of several at once, all but one wait, and find the file and the merchant.
  */
-export async function firstMerchant(dependencies: Dependencies, dataDirectory: string): Promise<Credentials> {
-  const file = join(dataDirectory, 'credentials.json')
+export function firstMerchant(
+  { postgres, dependencies }: Pick<Runtime, 'postgres' | 'dependencies'>,
+  dataDirectory: string,
+): Promise<Credentials> {
+  return alone({ postgres }, 'first merchant', () => found(dependencies, join(dataDirectory, fileName)))
+}
+
+/** The file is written first: after a crash in between, the next start issues the same keys again. */
+async function found(dependencies: Dependencies, file: string): Promise<Credentials> {
   const credentials = credentialsIn(file, dependencies.newId())
   const id = credentials.merchant_id
   const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: dependencies.newId() }

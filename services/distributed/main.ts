@@ -17,7 +17,7 @@ await run(async (configuration) => {
   warnOfLimitations(configuration, { isApart: true })
   const kafka = await findKafka(configuration)
   const runtime = await openRuntime(configuration)
-  const credentials = await firstMerchant(runtime.dependencies, configuration.dataDirectory)
+  const credentials = await firstMerchant(runtime, configuration.dataDirectory)
   introduce(runtime, kafka.brokers, credentials.sandbox_key)
   const children = services.flatMap((service) => copiesOf(service, runtime, kafka.brokers))
   return async () => {

@@ -5,7 +5,7 @@ import { run } from '../composition/serve.ts'
 /** Before the services start for the first time: tables, the master key, the first merchant and its keys. */
 await run(async (configuration) => {
   const runtime = await openRuntime(configuration)
-  await firstMerchant(runtime.dependencies, configuration.dataDirectory)
+  await firstMerchant(runtime, configuration.dataDirectory)
   await runtime.close()
   process.stdout.write(
     `set up; the first merchant's keys are in ${configuration.dataDirectory}/credentials.json\n`,

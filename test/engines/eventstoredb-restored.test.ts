@@ -140,7 +140,7 @@ t.test('a service ends with a sentence when its log has gone back', async (t) =>
   const settings = { ...places, LOG_LEVEL: 'silent', PORT: '0' }
   const runtime = await openRuntime(readConfiguration(settings))
   const before = peer.log.records.at(-1)!.position
-  await firstMerchant(runtime.dependencies, temporaryDirectory(t))
+  await firstMerchant(runtime, temporaryDirectory(t))
   const head = await runtime.dependencies.store.head()
   const service = new ServiceApart(t, 'projector', settings)
   await service.port()

@@ -121,7 +121,7 @@ async function register(runtime: Runtime): Promise<readonly LoadMerchant[]> {
     // An e-mail address registers once.
     const owner = { owner_email: `owner-${number}@example.com` }
     writeFileSync(join(directory, 'credentials.json'), JSON.stringify(owner))
-    const { merchant_id: id, sandbox_key: key } = await firstMerchant(dependencies, directory)
+    const { merchant_id: id, sandbox_key: key } = await firstMerchant(runtime, directory)
     merchants.push({ id, key, servers: count })
   }
   const { id } = merchants[0]!

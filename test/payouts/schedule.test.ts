@@ -25,7 +25,7 @@ async function startAt(t: Test, time: string) {
   const configuration = readConfiguration({ ...environment, LOG_LEVEL: 'silent' })
   const runtime = await openRuntime(configuration, { clock: () => new Date(now) })
   const { dependencies } = runtime
-  const credentials = await firstMerchant(dependencies, dataDirectory)
+  const credentials = await firstMerchant(runtime, dataDirectory)
   const api = await startApi({ runtime })
   const running = [runProjector(runtime)]
   t.teardown(async () => {

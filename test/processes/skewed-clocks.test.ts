@@ -25,9 +25,10 @@ t.test('runners with wrong clocks that stop and wake up again pay every payout o
     PORT: '0',
     RATE_LIMIT: 'off',
   }
-  const { dependencies, close } = await openRuntime(readConfiguration(settings))
-  t.teardown(close)
-  const credentials = await firstMerchant(dependencies, settings.DATA_DIR)
+  const runtime = await openRuntime(readConfiguration(settings))
+  t.teardown(runtime.close)
+  const credentials = await firstMerchant(runtime, settings.DATA_DIR)
+  const { dependencies } = runtime
   const api = new ServiceApart(t, 'api', settings)
   new ServiceApart(t, 'projector', settings)
   const client = clientOf({ credentials, port: await api.port() })

@@ -24,8 +24,9 @@ const settings = { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), LOG_LEVEL
 /** Money held for payouts that were never requested: each hold has a timer that has been due for long. */
 async function holdMoney(): Promise<string> {
   const clock = () => new Date(Date.now() - longAgoMs)
-  const { dependencies, close } = await openRuntime(readConfiguration(settings), { clock })
-  const { merchant_id: merchant } = await firstMerchant(dependencies, temporaryDirectory(t))
+  const runtime = await openRuntime(readConfiguration(settings), { clock })
+  const { merchant_id: merchant } = await firstMerchant(runtime, temporaryDirectory(t))
+  const { dependencies, close } = runtime
   const money = {
     amount: 100,
     fee: 0,

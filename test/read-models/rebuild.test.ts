@@ -50,7 +50,7 @@ async function openParts(t: Test) {
     postgres: { pool },
     dependencies: { store, log },
   } = runtime
-  const credentials = await firstMerchant(runtime.dependencies, dataDirectory)
+  const credentials = await firstMerchant(runtime, dataDirectory)
   const api = await startApi({ runtime })
   const client = clientOf({ port: api.port, credentials })
   const gate = new Gate()

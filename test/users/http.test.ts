@@ -230,9 +230,8 @@ t.test('the keys of tokens are public', async (t) => {
 t.test(
   'a start with a new data directory on the same log makes a merchant and an owner of its own',
   async (t) => {
-    const { dependencies } = service.service.runtime
     const { owner_email: email, owner_password: password } = await firstMerchant(
-      dependencies,
+      service.service.runtime,
       temporaryDirectory(t),
     )
     t.not(email, service.service.credentials.owner_email)

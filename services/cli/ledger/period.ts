@@ -3,6 +3,7 @@ import { bookId } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
 import { period, periodId, type Period } from '../../../packages/domain/periods/period.ts'
 import { readState } from '../../../packages/kernel/history.ts'
+import { alone } from '../../composition/alone.ts'
 import {
   booksOf,
   closeMonth,
@@ -12,7 +13,6 @@ import {
 } from '../../composition/books/close-month.ts'
 import type { Runtime } from '../../composition/dependencies.ts'
 import { runNotary } from '../../notary/service.ts'
-import { alone } from '../../composition/alone.ts'
 import { commandOf } from '../terminal/arguments.ts'
 import { withRuntime } from '../dependencies.ts'
 import { CommandFailedError } from '../terminal/failure.ts'
