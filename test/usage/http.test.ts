@@ -6,6 +6,7 @@ import { subscription } from '../../packages/domain/subscriptions/subscription.t
 import { usageRecord } from '../../packages/domain/usage/usage-record.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
 import { createPlan, passDays, subscribe } from '../support/commerce/billing.ts'
+import { otherMerchantsKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -57,6 +58,25 @@ t.test('what has one external id is one record, however often and together it is
   )
   t.match(body.data, [{ subscription: id, meter_key: 'sms', external_id: 'm-1' }])
   t.equal(body.data.length, 1)
+})
+
+t.test('what was recorded is shown again also where it would be refused by now', async (t) => {
+  const metadata = '{"meters":{"sms":1000000}}'
+  const terms = { recurringAmount: 0, usageBasedEnabled: true, metadata }
+  const id = await subscribe(service, { billingPlanId: await createPlan(service, terms) })
+  const most = { externalId: 'm-2', quantity: 1_000_000_000 }
+  const { body: recorded } = await use(id, most)
+  t.match(recorded, { object: 'usage_record' })
+  t.strictSame((await use(id, most)).body, recorded, 'no more can be asked for')
+  t.match(await use(id, { ...most, externalId: 'm-3' }), { body: { code: 'IKW-BILLING-003' } })
+  await service.post(`/api/v1/billing/subscriptions/${id}/cancel`, {})
+  t.strictSame((await use(id, most)).body, recorded, 'the subscription was canceled')
+  t.match(await use(id, { externalId: 'm-3' }), { body: { code: 'IKW-BILLING-002' } })
+  const key = await otherMerchantsKey(service)
+  const ofAnother = { subscriptionId: id, meterKey: 'sms', ...most }
+  t.equal((await service.post(path, ofAnother, { key })).status, 404, "nobody sees another merchant's")
+  const [invoice] = await invoicesOf(id, 2)
+  t.match(invoice, { lines: [{ description: 'sms', quantity: 1_000_000_000 }] }, 'it is billed once')
 })
 
 t.test('only what bills by use can be used, while it runs, and not tomorrow', async (t) => {

@@ -1,5 +1,5 @@
 import { derivedId, identity } from '../../../../packages/contract/identity.ts'
-import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
+import { Refusal, refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import type { Static } from '../../../../packages/contract/vocabulary.ts'
 import type { Plan } from '../../../../packages/domain/plans/plan.ts'
@@ -13,15 +13,20 @@ import {
 import type { SubscriptionCommands } from '../../../../packages/domain/subscriptions/subscription.ts'
 import type { UsageRequest } from '../../../../packages/domain/usage/resource.ts'
 import { meterId, openQuantity, usageMeter } from '../../../../packages/domain/usage/usage-meter.ts'
-import type { UsageRecord, UsageRecordCommands } from '../../../../packages/domain/usage/usage-record.ts'
+import {
+  usageRecord,
+  type UsageRecord,
+  type UsageRecordCommands,
+} from '../../../../packages/domain/usage/usage-record.ts'
 import type { Outcome } from '../../../../packages/kernel/execution/options.ts'
 import { plans } from '../../../../projections/plans.ts'
 import { subscriptions } from '../../../../projections/subscriptions.ts'
-import { currentState } from '../../kinds/current-state.ts'
+import { currentState, currentStream } from '../../kinds/current-state.ts'
 import { refuseUnknown } from '../../kinds/prefixes.ts'
 
 type Body = Static<typeof UsageRequest>
 type RequestPart = Pick<Request, 'owner' | 'dependencies'>
+type Used = UsageRecordCommands['RecordUsage']
 
 /** What has an external id is one record for ever. */
 export function usageIdentity({ subscriptionId, meterKey, externalId }: Body): string | undefined {
@@ -30,7 +35,27 @@ export function usageIdentity({ subscriptionId, meterKey, externalId }: Body): s
   return subscription && derivedId(meterId(subscription, meterKey), externalId)
 }
 
-export async function prepareUsage(request: Request<Body>): Promise<UsageRecordCommands['RecordUsage']> {
+/** What was recorded is shown again also where it would be refused by now: it is counted, and is billed. */
+export async function prepareUsage(request: Request<Body>): Promise<Used> {
+  try {
+    return await admitted(request)
+  } catch (error) {
+    const known = error instanceof Refusal ? await recordedBefore(request) : undefined
+    if (known) return known
+    throw error
+  }
+}
+
+async function recordedBefore(request: Request<Body>): Promise<Used | undefined> {
+  const id = usageIdentity(request.body) ?? request.id
+  const found = await currentStream(request, { decider: usageRecord, id })
+  const state = found?.state as UsageRecord | undefined
+  if (!state || state.status === 'none') return undefined
+  const { status: _, livemode: _livemode, createdAt: _createdAt, ...used } = state
+  return used
+}
+
+async function admitted(request: Request<Body>): Promise<Used> {
   const { subscriptionId, meterKey, quantity, occurredAt, externalId } = request.body
   if (!subscriptionId) refuseField('request_must_be_valid', '/subscriptionId', 'subscriptionId is required')
   if (!meterKey) refuseField('request_must_be_valid', '/meterKey', 'meterKey is required')
