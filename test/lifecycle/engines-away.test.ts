@@ -24,6 +24,8 @@ const away: Readonly<Record<string, Error>> = {
   'an EventStoreDB that its client waits for in vain': timedOut(10_000),
   'a Postgres that shuts down': ofNetwork('57P01'),
   'a network without a way': ofNetwork('ECONNREFUSED'),
+  'a thread for which there are no files or processes': ofNetwork('ERR_WORKER_INIT_FAILED'),
+  'a thread for which there is no memory': ofNetwork('ERR_WORKER_OUT_OF_MEMORY'),
   'a Postgres that is gone': new Error('Connection terminated unexpectedly'),
 }
 

@@ -54,10 +54,14 @@ export function isAway(error: unknown): boolean {
   return (typeof code === 'string' && awayCode.test(code)) || awayMessage.test(message)
 }
 
-/** PostgreSQL: connection failures, too many connections, operator intervention. Network: unreachable. */
+/**
+ * PostgreSQL: connection failures, too many connections, operator intervention. Network: unreachable. This
+ * machine: want of files, and of what a thread begins with.
+ */
 const awayCode = new RegExp(
   '^(08...|53300|57P0.|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|' +
     'EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EMFILE|ENFILE|' +
+    'ERR_WORKER_(INIT_FAILED|OUT_OF_MEMORY)|' +
     'UND_ERR_(CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT|SOCKET))$',
 )
 
