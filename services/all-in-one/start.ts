@@ -4,7 +4,7 @@ import { openBus } from '../composition/bus.ts'
 import { firstMerchant, type Credentials } from '../composition/first-merchant.ts'
 import { openRuntime, type RuntimeOptions, type Runtime } from '../composition/dependencies.ts'
 import { serveHealth } from '../composition/listen.ts'
-import { orClose } from '../composition/serve.ts'
+import { orClose } from '../composition/or-close.ts'
 import { runAuditor, type AuditorOptions } from '../notary/auditor.ts'
 import { runNotary } from '../notary/service.ts'
 import { runProcesses } from '../processes/runner/service.ts'
@@ -31,9 +31,11 @@ export async function startService(
   options: ServiceOptions = {},
 ): Promise<RunningService> {
   const runtime = await openRuntime(configuration, { ...options, usesBus: true })
-  const bus = await openBus(runtime, { isShared: false })
-  // Consumers start before anything is published: the in-process bus stores nothing.
-  const webhooks = await runWebhooks(runtime, bus)
+  const [bus, webhooks] = await orClose(runtime, async () => {
+    const inProcess = await openBus(runtime, { isShared: false })
+    // Consumers start before anything is published: the in-process bus stores nothing.
+    return [inProcess, await runWebhooks(runtime, inProcess)] as const
+  })
   const leaders = [
     runProjector(runtime),
     runProcesses(runtime),

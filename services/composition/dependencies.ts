@@ -35,13 +35,14 @@ import type { Tracing } from '../../packages/kernel/ports/traces.ts'
 import { readModels } from '../../projections/index.ts'
 import { openBlindIndex } from './blind-index.ts'
 import { withDelays } from './observing/consumer-delays.ts'
-import { masterKeysOf, openEngines } from './engines.ts'
+import { masterKeysOf, openEngines, type Engines } from './engines.ts'
 import { Health } from './observing/health.ts'
 import { randomSalts, risingIds } from './ids.ts'
 import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observing/observe.ts'
 import { openLog } from './observing/log.ts'
 import { openMailer, openTexter } from './books/posting.ts'
+import { orClose } from './or-close.ts'
 import { SandboxClocks } from './sandbox-clocks.ts'
 import { openTokens } from './tokens.ts'
 import { openTelemetry } from './observing/telemetry.ts'
@@ -87,8 +88,24 @@ export async function openRuntime(
   options: RuntimeOptions = {},
 ): Promise<Runtime> {
   const log = await openLog(configuration)
-  const { clock: now = () => new Date(), service = 'all-in-one', usesBus = false, ...choices } = options
-  const { postgres, store, brokers } = await openEngines(configuration, { log, usesBus })
+  const engines = await openEngines(configuration, { log, usesBus: options.usesBus ?? false })
+  const { postgres, store, brokers } = engines
+  const close = async () => {
+    await store.close()
+    await Promise.all([brokers?.close(), postgres.close()])
+  }
+  return orClose({ close }, () => openOn(engines, log, { configuration, ...options }))
+}
+
+interface Opening extends RuntimeOptions {
+  readonly configuration: Configuration
+}
+
+async function openOn(
+  { postgres, store, brokers }: Engines,
+  log: Log,
+  { configuration, clock: now = () => new Date(), service = 'all-in-one', ...choices }: Opening,
+): Promise<Runtime> {
   const snapshots = sealedSnapshots(postgresSnapshots(postgres.pool), openVault(masterKeysOf(configuration)))
   const posting = { mailer: openMailer(configuration), texter: openTexter(configuration) }
   const operators = await openOperators(configuration, postgres)

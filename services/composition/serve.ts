@@ -3,6 +3,7 @@ import { readConfiguration, type Configuration } from '../../infra/configuration
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import { openRuntime, type Runtime, type RuntimeOptions } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
+import { orClose } from './or-close.ts'
 
 export interface Served extends Subscription {
   /** Its port; left out, it serves only its health. */
@@ -36,19 +37,6 @@ export function serve(
       }
     })
   })
-}
-
-/** A failed start leaves nothing open: an embedded server would outlive it. */
-export async function orClose<Result>(
-  runtime: { close(): Promise<void> },
-  start: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await start()
-  } catch (error) {
-    await runtime.close()
-    throw error
-  }
 }
 
 /**

@@ -6,7 +6,8 @@ import { serveBook } from '../../infra/rails/sandbox-server.ts'
 import { Health } from '../composition/observing/health.ts'
 import { openLog } from '../composition/observing/log.ts'
 import { healthOr, listen } from '../composition/listen.ts'
-import { orClose, run } from '../composition/serve.ts'
+import { orClose } from '../composition/or-close.ts'
+import { run } from '../composition/serve.ts'
 
 /** Longer than its clients keep a connection: none of their calls hits one that is just being closed. */
 const keepAliveTimeoutMs = 65_000

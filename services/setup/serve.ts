@@ -1,11 +1,12 @@
 import { firstMerchant } from '../composition/first-merchant.ts'
 import { openRuntime } from '../composition/dependencies.ts'
+import { orClose } from '../composition/or-close.ts'
 import { run } from '../composition/serve.ts'
 
 /** Before the services start for the first time: tables, the master key, the first merchant and its keys. */
 await run(async (configuration) => {
   const runtime = await openRuntime(configuration)
-  await firstMerchant(runtime, configuration.dataDirectory)
+  await orClose(runtime, () => firstMerchant(runtime, configuration.dataDirectory))
   await runtime.close()
   process.stdout.write(
     `set up; the first merchant's keys are in ${configuration.dataDirectory}/credentials.json\n`,

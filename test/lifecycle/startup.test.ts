@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { openingTogether, type Opening } from '../../services/composition/opening-together.ts'
@@ -149,23 +149,45 @@ t.test('no service starts with another master key than its log', async (t) => {
 
 const asModule = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
 /** As when an upgrade replaces files, or too many are open. */
-const withoutMails = asModule(`
+const without = (library: string) =>
+  asModule(`
   import { register } from 'node:module'
   register(${JSON.stringify(
     asModule(`export async function resolve(name, from, next) {
-      if (name === 'nodemailer') throw new Error('no mails')
+      if (name.startsWith('${library}')) throw new Error('no library')
       return next(name, from)
     }`),
   )})`)
+const cannotBeLoaded = { code: 1, errors: /^no library$/m }
+
+/** It has started, and has ended. */
+function databaseHasEnded(t: Test, dataDirectory: string): void {
+  t.ok(existsSync(join(dataDirectory, 'postgres/PG_VERSION')), 'it had started')
+  t.notOk(existsSync(join(dataDirectory, 'postgres/postmaster.pid')), 'and has ended')
+}
 
 t.test('a library that cannot be loaded ends the start, and the database that has started', async (t) => {
-  const DATA_DIR = temporaryDirectory(t)
-  const environment = { DATA_DIR, HEALTH_PORT: '0', NODE_OPTIONS: `--import ${withoutMails}` }
-  const service = new ServiceProcess(environment)
-  t.teardown(() => service.end('SIGKILL'))
-  t.match(await service.ended, { code: 1, errors: /^no mails$/m })
-  t.ok(existsSync(join(DATA_DIR, 'postgres/PG_VERSION')), 'it had started')
-  t.notOk(existsSync(join(DATA_DIR, 'postgres/postmaster.pid')), 'and has ended')
+  const telemetry = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${nowhere}` }
+  await lawOver(t, ['nodemailer', '@opentelemetry/'], async (library) => {
+    const DATA_DIR = temporaryDirectory(t)
+    const NODE_OPTIONS = `--import ${without(library)}`
+    const service = new ServiceProcess({ DATA_DIR, HEALTH_PORT: '0', NODE_OPTIONS, ...telemetry })
+    t.teardown(() => service.end('SIGKILL'))
+    t.match(await service.ended, cannotBeLoaded)
+    databaseHasEnded(t, DATA_DIR)
+  })
+})
+
+t.test('keys that cannot be written end the start, and the database that has started', async (t) => {
+  await lawOver(t, ['setup', 'distributed'] as const, async (name) => {
+    const DATA_DIR = temporaryDirectory(t)
+    mkdirSync(join(DATA_DIR, 'credentials.json'))
+    const settings = { DATA_DIR, PORT: '0', LOG_LEVEL: 'silent', KAFKA_BROKERS: nowhere }
+    const started = new ServiceApart(t, name, settings)
+    t.equal(await started.ended, 1)
+    t.match(started.errors, /EISDIR[^\n]+\n$/)
+    databaseHasEnded(t, DATA_DIR)
+  })
 })
 
 t.test('a service apart says what works on this machine only', async (t) => {
