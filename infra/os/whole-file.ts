@@ -48,20 +48,30 @@ export async function writeWhole<Result>(
   })
 }
 
-/** Writes a file that its owner alone may read, unless there is one: of several, whoever is first. */
-export async function createWhole(path: string, text: string): Promise<void> {
+/**
+ * Writes a file that its owner alone may read, unless there is one: of several, whoever is first. Returns
+ * whether it is this one.
+ */
+export async function createWhole(path: string, text: string): Promise<boolean> {
   removeAbandoned(path)
-  if (lstatSync(path, { throwIfNoEntry: false })) return
-  await asPartial(path, async (partial) => {
+  if (lstatSync(path, { throwIfNoEntry: false })) return false
+  return asPartial(path, async (partial) => {
     writeFileSync(partial, text, { mode: 0o600, flush: true })
-    try {
-      linkSync(partial, path)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
+    const isFirst = isLinked(partial, path)
     rmSync(partial)
     flushDirectory(dirname(path))
+    return isFirst
   })
+}
+
+function isLinked(existing: string, path: string): boolean {
+  try {
+    linkSync(existing, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  }
 }
 
 async function asPartial<Result>(path: string, work: (partial: string) => Promise<Result>): Promise<Result> {

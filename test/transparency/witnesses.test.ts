@@ -1,13 +1,21 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
+import { checkpointText } from '../../infra/transparency/checkpoint.ts'
+import {
+  noteSigner,
+  noteVerifier,
+  parseNote,
+  verifiedSigners,
+  writeNote,
+} from '../../infra/transparency/signed-note.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { startService as start } from '../../services/all-in-one/start.ts'
+import { SeenCheckpoints } from '../../services/cli/audit/seen-checkpoints.ts'
 import { nodeArguments } from '../support/processes/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
@@ -131,6 +139,8 @@ t.test('a witness with a damaged file does not start, and names it', async (t) =
     [seen, JSON.stringify({ size: '7', root })],
     [seen, JSON.stringify({ size: 7, root: root.slice(4) })],
     [seen, nowhere],
+    [seen.replace('.json', '.7.json'), ''],
+    [seen.replace('.json', '.7.json'), nowhere],
   ]
   for (const [name, content] of damaged) {
     const what = `${name} of ${String(content)}`
@@ -186,6 +196,38 @@ t.test('cosignatures are below what is shown also while events come, and below r
     'select max(size) as size from log_checkpoints',
   )
   t.equal(Number((await shown()).split('\n')[1]), rows[0]!.size, 'a witness that is down keeps nothing back')
+})
+
+t.test('two processes on one directory are one witness, and sign one story', async (t) => {
+  const directory = temporaryDirectory(t)
+  const signers = Array.from({ length: 20 }, (_, index) =>
+    noteSigner(`log.example/${index}`, randomBytes(32)),
+  )
+  const logs = signers.map(({ verifierKey }) => verifierKey)
+  const witnesses = await Promise.all([1, 2].map(() => startWitness(t, { directory, logs })))
+  const [first, second] = witnesses
+  t.equal(first!.key, second!.key)
+  for (const signer of signers) {
+    const told = await Promise.all(
+      witnesses.map(async ({ url }) => {
+        const text = checkpointText({ origin: signer.name, size: 1, root: randomBytes(32) })
+        const body = `old 0\n\n${writeNote({ text, signatures: [signer.sign(text)] })}`
+        return (await fetch(`${url}/add-checkpoint`, { method: 'POST', body })).status
+      }),
+    )
+    t.strictSame(told.toSorted(), [200, 409], signer.name)
+  }
+})
+
+t.test('what a witness has seen for long takes no more room', async (t) => {
+  const directory = temporaryDirectory(t)
+  const checkpoints = new SeenCheckpoints(directory, 'log.example')
+  for (let number = 1; number <= 80; number++)
+    t.ok(await checkpoints.add(number, { size: number, root: randomBytes(32) }))
+  t.notOk(await checkpoints.add(80, { size: 80, root: randomBytes(32) }), 'another was first')
+  t.notOk(await checkpoints.add(10, { size: 10, root: randomBytes(32) }), 'or is long further')
+  t.match(new SeenCheckpoints(directory, 'log.example').last(), { number: 80, seen: { size: 80 } })
+  t.ok(readdirSync(directory).length < 70)
 })
 
 t.test('a witness for others does not sign this log', async (t) => {

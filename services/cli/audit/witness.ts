@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { createWhole, writeWhole } from '../../../infra/os/whole-file.ts'
-import { hashBytes, sha256 } from '../../../infra/transparency/hashing.ts'
+import { createWhole } from '../../../infra/os/whole-file.ts'
 import { cosigner, MalformedNoteError, noteVerifier } from '../../../infra/transparency/signed-note.ts'
-import { addCheckpoint, type Seen, type WitnessLogs } from '../../../infra/transparency/witness.ts'
+import { addCheckpoint, type WitnessLogs } from '../../../infra/transparency/witness.ts'
 import { CommandFailedError } from '../terminal/failure.ts'
 import { printableLines } from '../terminal/printable.ts'
+import { bytesIn, damaged, SeenCheckpoints } from './seen-checkpoints.ts'
 
 const bodyBytesMax = 64 * 1_024
 
@@ -86,21 +86,14 @@ async function seedIn(directory: string): Promise<Buffer> {
   return bytesIn(readFileSync(file, 'utf8').trim(), seedBytes) ?? damaged(file, 'the key of a witness')
 }
 
-function bytesIn(base64: string, length: number): Buffer | undefined {
-  const bytes = Buffer.from(base64, 'base64')
-  return bytes.length === length && bytes.toString('base64') === base64 ? bytes : undefined
-}
-
-function damaged(file: string, what: string): never {
-  throw new CommandFailedError(`${file} is damaged: it does not hold ${what}. Put back what was there.`)
-}
-
-/** One file per log. Requests for one log are serialised, so that no tree is seen with two different ends. */
+/**
+ * Requests for one log are serialised, and those of two processes find out by its files, so that no tree is
+ * seen with two different ends.
+ */
 function logsIn(directory: string, keys: readonly string[]): WitnessLogs {
   const verifiers = keys.flatMap((lines) => lines.split(/\s+/).filter((key) => key !== '')).map(verifierOf)
   const turns = new Map<string, Promise<unknown>>()
-  const fileOf = (origin: string) => join(directory, `${sha256(origin).toString('hex')}.json`)
-  for (const { name } of verifiers) seenIn(fileOf(name))
+  for (const { name } of verifiers) new SeenCheckpoints(directory, name).last()
   return {
     verifiers(origin) {
       const known = verifiers.filter(({ name }) => name === origin)
@@ -108,10 +101,12 @@ function logsIn(directory: string, keys: readonly string[]): WitnessLogs {
     },
     advance(origin, step) {
       const turn = async () => {
-        const file = fileOf(origin)
-        const { keep, result } = step(seenIn(file))
-        if (keep) await write(file, { origin, size: keep.size, root: keep.root.toString('base64') })
-        return result
+        const checkpoints = new SeenCheckpoints(directory, origin)
+        for (;;) {
+          const { number, seen } = checkpoints.last()
+          const { keep, result } = step(seen)
+          if (!keep || (await checkpoints.add(number + 1, keep))) return result
+        }
       }
       const next = (turns.get(origin) ?? Promise.resolve()).then(turn, turn)
       turns.set(origin, next)
@@ -127,26 +122,4 @@ function verifierOf(key: string) {
     if (error instanceof MalformedNoteError) throw new CommandFailedError(`--log: ${error.message}.`)
     throw error
   }
-}
-
-/** Whatever cannot be read is not taken for nothing: whoever has seen nothing signs any log. */
-function seenIn(file: string): Seen | undefined {
-  if (!lstatSync(file, { throwIfNoEntry: false })) return undefined
-  const { size, root } = objectIn(readFileSync(file, 'utf8'))
-  const bytes = typeof root === 'string' ? bytesIn(root, hashBytes) : undefined
-  const isWhole = typeof size === 'number' && Number.isSafeInteger(size) && size >= 0
-  return isWhole && bytes ? { size, root: bytes } : damaged(file, 'what was seen of a log')
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text)) as Record<string, unknown>
-  } catch {
-    return {}
-  }
-}
-
-/** It is on disk before the signature leaves this process. */
-function write(file: string, seen: object): Promise<void> {
-  return writeWhole(file, async (partial) => writeFileSync(partial, JSON.stringify(seen)))
 }
