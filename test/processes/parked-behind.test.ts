@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import t from 'tap'
+import { backlog } from '../../infra/postgres/consumers/backlog.ts'
 import { ParkedEvents, requestRetry, type ParkedEvent } from '../../infra/postgres/consumers/parked.ts'
 import { answerRequests } from '../../infra/postgres/consumers/retries.ts'
 import { eventually } from '../support/eventually.ts'
@@ -143,6 +144,23 @@ t.test('what waits behind an event that is tried again by itself is tried again 
     t.strictSame(done, [1, 2, 3])
     t.equal(parked.has(target), false)
   }
+})
+
+t.test('what waits behind an event that is tried again by itself alarms as late as that', async (t) => {
+  const { pool } = await testDatabase(t)
+  const parked = new ParkedEvents(pool, 'reactions')
+  const counted = async () => (await backlog(pool)).parked['reactions'] ?? 0
+  await parked.setAside(target, eventAt(2), 'no answer')
+  await parked.parkBehind(target, [eventAt(3)])
+  await parked.setAside('tally-2', eventAt(4), 'no answer')
+  t.equal(await counted(), 0)
+  await pool.query(`update parked set parked_at = now() - interval '16 minutes' where revision in (2, 3)`)
+  t.equal(await counted(), 2)
+  await parked.release(target, eventAt(2))
+  t.equal(await counted(), 1)
+  await parked.park('tally-3', [eventAt(5)], 'poison')
+  await parked.parkBehind('tally-3', [eventAt(6)])
+  t.equal(await counted(), 3, 'what waits behind an event that is not is counted at once')
 })
 
 t.test('what was set aside without an answer is still tried again by itself', async (t) => {
