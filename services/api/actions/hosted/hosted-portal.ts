@@ -172,11 +172,14 @@ async function listsOf(request: RequestPart, { customer, permissions }: Existing
   const may = (one: PortalPermission) => permissions.includes(one)
   const own = equal({ customerId: customer })
   const bills = async (statuses: readonly string[], limit: number) => {
-    if (!may('invoices')) return []
     const where: Where[] = [...own, { column: 'status', operator: 'in', value: statuses }]
-    const found = shown(await newest<Invoice>(request, invoices, { where, limit }), viewCustomerInvoice)
-    // Paid a moment ago, it may have been found among those that are due.
-    return found.filter(({ status }) => statuses.includes(status))
+    return shown(await newest<Invoice>(request, invoices, { where, limit }), viewCustomerInvoice)
+  }
+  // One after the other: what is paid meanwhile is found by the first, or else by the second.
+  const billed = async () => {
+    if (!may('invoices')) return asTheyAre([])
+    const due = await bills(payableStatuses, shownMost.due)
+    return asTheyAre([...due, ...(await bills(['paid'], shownMost.settled))])
   }
   const subscribed = async (limit: number) => {
     if (!may('subscriptions')) return []
@@ -188,13 +191,21 @@ async function listsOf(request: RequestPart, { customer, permissions }: Existing
     const sought = { where: equal({ customer }), limit }
     return shown(await newest<PaymentIntent>(request, payments, sought), viewCustomerPayment)
   }
-  const [due, settled, subscriptionsOf, paymentsOf] = await Promise.all([
-    bills(['open', 'uncollectible'], shownMost.due),
-    bills(['paid'], shownMost.settled),
+  const [invoiced, subscriptionsOf, paymentsOf] = await Promise.all([
+    billed(),
     subscribed(shownMost.subscriptions),
     paid(shownMost.payments),
   ])
-  return { due, settled, subscriptions: subscriptionsOf, payments: paymentsOf }
+  return { ...invoiced, subscriptions: subscriptionsOf, payments: paymentsOf }
+}
+
+const payableStatuses = ['open', 'uncollectible']
+
+/** Paid a moment ago, an invoice may have been found among those that are due, or among both. */
+function asTheyAre(found: readonly HostedPortalView['due'][number][]): Pick<Lists, 'due' | 'settled'> {
+  const bills = [...new Map(found.map((bill) => [bill.id, bill])).values()]
+  const among = (statuses: readonly string[]) => bills.filter(({ status }) => statuses.includes(status))
+  return { due: among(payableStatuses), settled: among(['paid']) }
 }
 
 interface Found<S> {
@@ -207,17 +218,20 @@ interface Sought {
   readonly limit: number
 }
 
-/** Each as it is now, whatever the read model knows. */
+const waitMs = 1_000
+
+/** Also what was made a moment ago, and each as it is now. */
 async function newest<S>(
   request: RequestPart,
   from: Documents<never>,
   { where, limit }: Sought,
 ): Promise<Found<S>[]> {
-  const { owner, dependencies } = request
-  const { rows } = await dependencies.reads.page<{ id: string }>({
+  const { reads, store } = request.dependencies
+  await reads.reached(await store.head(), waitMs, from.name)
+  const { rows } = await reads.page<{ id: string }>({
     from: from.name,
     columns: ['id', 'created'],
-    where: [...equal({ ...(owner as MerchantOwner), shown: true }), ...where],
+    where: [...equal({ ...(request.owner as MerchantOwner), shown: true }), ...where],
     order: 'created',
     limit,
   })
