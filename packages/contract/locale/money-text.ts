@@ -6,11 +6,14 @@ export function spelledAmount(amountMinor: number): string {
   return amountMinor.toLocaleString('en-US')
 }
 
+/** By thousands, each time with the same mark: `0,500` is not five hundred, and `1.234,567` no amount. */
+const isGrouped = /^[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)$/
+
 /** `2 500`, `2.500` and `12,50` in the smallest unit; `undefined` for what is no amount of the currency. */
 export function minorAmount(text: string, currency: string): number | undefined {
   const exponent = currencyExponent(currency) ?? 0
   const plain = text.replace(/[\s\u00a0\u202f']/g, '')
-  const grouped = /^\d{1,3}(?:[.,]\d{3})+$/.test(plain) ? plain.replace(/[.,]/g, '') : plain
+  const grouped = isGrouped.test(plain) ? plain.replace(/[.,]/g, '') : plain
   const [, whole, fraction = ''] = /^(\d{1,15})(?:[.,](\d+))?$/.exec(grouped) ?? []
   if (whole === undefined || fraction.length > exponent) return undefined
   const minor = Number(whole + fraction.padEnd(exponent, '0'))
