@@ -4,7 +4,7 @@ import { openBus } from '../composition/bus.ts'
 import { firstMerchant, type Credentials } from '../composition/first-merchant.ts'
 import { openRuntime, type RuntimeOptions, type Runtime } from '../composition/dependencies.ts'
 import { serveHealth } from '../composition/listen.ts'
-import { orClose } from '../composition/or-close.ts'
+import { closeInTurn, orClose } from '../composition/closing.ts'
 import { runAuditor, type AuditorOptions } from '../notary/auditor.ts'
 import { runNotary } from '../notary/service.ts'
 import { runProcesses } from '../processes/runner/service.ts'
@@ -43,24 +43,13 @@ export async function startService(
     runNotary(runtime),
     runAuditor(runtime, options.auditor),
   ]
-  const behind = {
-    close: async () => {
-      await Promise.all(leaders.map((leader) => leader.close()))
-      await webhooks.close()
-      await bus.close()
-      await runtime.close()
-    },
-  }
+  const behind = { close: () => closeInTurn(leaders, webhooks, bus, runtime) }
   return orClose(behind, async () => {
     const credentials = await firstMerchant(runtime, configuration.dataDirectory)
     const health = await serveHealth(runtime.health, configuration.healthPort)
     return orClose(health, async () => {
       const api = await startApi({ runtime })
-      const close = async () => {
-        await api.close()
-        await health.close()
-        await behind.close()
-      }
+      const close = () => closeInTurn(api, health, behind)
       return { port: api.port, healthPort: health.port, credentials, runtime, close }
     })
   })

@@ -42,7 +42,7 @@ import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observing/observe.ts'
 import { openLog } from './observing/log.ts'
 import { openMailer, openTexter } from './books/posting.ts'
-import { orClose } from './or-close.ts'
+import { closeInTurn, orClose } from './closing.ts'
 import { SandboxClocks } from './sandbox-clocks.ts'
 import { openTokens } from './tokens.ts'
 import { openTelemetry } from './observing/telemetry.ts'
@@ -90,10 +90,7 @@ export async function openRuntime(
   const log = await openLog(configuration)
   const engines = await openEngines(configuration, { log, usesBus: options.usesBus ?? false })
   const { postgres, store, brokers } = engines
-  const close = async () => {
-    await store.close()
-    await Promise.all([brokers?.close(), postgres.close()])
-  }
+  const close = () => closeInTurn(store, brokers ? [brokers, postgres] : postgres)
   return orClose({ close }, () => openOn(engines, log, { configuration, ...options }))
 }
 
@@ -127,12 +124,10 @@ async function openOn(
   const dependencies = buildDependencies(configuration, adapters)
   observe(health, { dependencies, postgres })
   const watching = dependencies.personalKeys.watch(() => dependencies.executor.forget())
-  const close = async () => {
-    await Promise.all([watching.close(), dependencies.movedClocks.close()]).then(() => store.close())
-    const beside = [posting.mailer, operators, telemetry, brokers]
-    await Promise.all(beside.map((one) => one?.close?.()))
-    await postgres.close()
-  }
+  const beside = [posting.mailer, operators, telemetry, brokers].map((one) => ({
+    close: async () => one?.close?.(),
+  }))
+  const close = () => closeInTurn([watching, dependencies.movedClocks], store, beside, postgres)
   const engines = { postgres, ...(brokers && { brokers }) }
   return { configuration, ...engines, asStored: store, snapshots, dependencies, health, turns, close }
 }

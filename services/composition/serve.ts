@@ -3,7 +3,7 @@ import { readConfiguration, type Configuration } from '../../infra/configuration
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import { openRuntime, type Runtime, type RuntimeOptions } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
-import { orClose } from './or-close.ts'
+import { closeInTurn, orClose } from './closing.ts'
 
 export interface Served extends Subscription {
   /** Its port; left out, it serves only its health. */
@@ -31,9 +31,7 @@ export function serve(
       process.stdout.write(`${name} is ready: ${at}http://localhost:${health.port}/readyz\n`)
       return async () => {
         runtime.health.stop()
-        await served.close()
-        await health.close()
-        await runtime.close()
+        await closeInTurn(served, health, runtime)
       }
     })
   })

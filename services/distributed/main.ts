@@ -4,7 +4,7 @@ import { environmentWith, type Configuration } from '../../infra/configuration.t
 import { startBroker } from '../../infra/kafka/broker.ts'
 import { firstMerchant } from '../composition/first-merchant.ts'
 import { openRuntime, type Runtime } from '../composition/dependencies.ts'
-import { orClose } from '../composition/or-close.ts'
+import { closeInTurn, orClose } from '../composition/closing.ts'
 import { run, warnOfLimitations } from '../composition/serve.ts'
 import { Child } from './child.ts'
 
@@ -17,20 +17,17 @@ const kafkaPort = 9092
 await run(async (configuration) => {
   warnOfLimitations(configuration, { isApart: true })
   const kafka = await findKafka(configuration)
-  const runtime = await orClose({ close: kafka.stop }, () => openRuntime(configuration))
-  const behind = {
-    close: async () => {
-      await runtime.close()
-      await kafka.stop()
-    },
-  }
+  const broker = { close: kafka.stop }
+  const runtime = await orClose(broker, () => openRuntime(configuration))
+  const behind = { close: () => closeInTurn(runtime, broker) }
   const credentials = await orClose(behind, () => firstMerchant(runtime, configuration.dataDirectory))
   introduce(runtime, kafka.brokers, credentials.sandbox_key)
   const children = services.flatMap((service) => copiesOf(service, runtime, kafka.brokers))
-  return async () => {
-    await Promise.all(children.map((child) => child.stop()))
-    await behind.close()
-  }
+  return () =>
+    closeInTurn(
+      children.map((child) => ({ close: () => child.stop() })),
+      behind,
+    )
 })
 
 interface Kafka {

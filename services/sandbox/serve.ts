@@ -6,7 +6,7 @@ import { serveBook } from '../../infra/rails/sandbox-server.ts'
 import { Health } from '../composition/observing/health.ts'
 import { openLog } from '../composition/observing/log.ts'
 import { healthOr, listen } from '../composition/listen.ts'
-import { orClose } from '../composition/or-close.ts'
+import { closeInTurn, orClose } from '../composition/closing.ts'
 import { run } from '../composition/serve.ts'
 
 /** Longer than its clients keep a connection: none of their calls hits one that is just being closed. */
@@ -29,8 +29,7 @@ await run(async (configuration) => {
     process.stdout.write(`sandbox is ready: http://localhost:${listening.port}/readyz\n`)
     return async () => {
       health.stop()
-      await listening.close()
-      await postgres.close()
+      await closeInTurn(listening, postgres)
     }
   })
 })

@@ -1,6 +1,6 @@
 import { firstMerchant } from '../composition/first-merchant.ts'
 import { openRuntime } from '../composition/dependencies.ts'
-import { orClose } from '../composition/or-close.ts'
+import { orClose } from '../composition/closing.ts'
 import { run } from '../composition/serve.ts'
 
 /** Before the services start for the first time: tables, the master key, the first merchant and its keys. */

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 import { closedPort } from '../support/network/closed-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
-import { killPostgres } from '../support/processes/postmaster.ts'
+import { killConnection, killPostgres } from '../support/processes/postmaster.ts'
 import { ServiceProcess, serviceProcess } from '../support/processes/service-process.ts'
 import type { MerchantClient } from '../support/service.ts'
 
@@ -109,6 +109,15 @@ t.test(
     )
   },
 )
+
+t.test('a database that recovers from a crash is stopped too', async (t) => {
+  const dataDirectory = temporaryDirectory(t)
+  t.teardown(() => killPostgres(dataDirectory))
+  const { service } = await serviceProcess(t, dataDirectory)
+  await killConnection(dataDirectory)
+  await service.end('SIGTERM')
+  t.notOk(existsSync(join(dataDirectory, 'postgres/postmaster.pid')))
+})
 
 t.test('connections that only wait do not keep a service from stopping', async (t) => {
   const dataDirectory = temporaryDirectory(t)

@@ -186,7 +186,7 @@ class Launch {
 }
 
 async function stop(home: Home, guest: Guest): Promise<void> {
-  if (!(await guest.leave())) return
+  if (!(await isLast(home, guest))) return
   const server = runningServer(home)
   if (!server) return
   process.kill(server.pid, 'SIGINT')
@@ -194,6 +194,21 @@ async function stop(home: Home, guest: Guest): Promise<void> {
   while (runningServer(home)?.pid === server.pid) {
     if (Date.now() > deadline) throw complaint(home, 'does not stop')
     await pause(retryMs.first)
+  }
+}
+
+/** Nobody leaves a server that is gone; one that recovers from a crash is asked again until it answers. */
+async function isLast(home: Home, guest: Guest): Promise<boolean> {
+  const deadline = Date.now() + stopTimeoutMs
+  for (;;) {
+    try {
+      return await guest.leave()
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      if (!runningServer(home)) return false
+      if (Date.now() > deadline) throw complaint(home, 'does not answer')
+      await pause(retryMs.most)
+    }
   }
 }
 

@@ -57,9 +57,12 @@ export class Guest {
     return guest
   }
 
-  /** True when no other process uses the server; newcomers now wait until it has stopped. */
+  /**
+   * True when no other process uses the server; newcomers now wait until it has stopped. A server that has
+   * restarted its sessions after a crash, or is about to, may have to be asked again.
+   */
   async leave(): Promise<boolean> {
-    if (this.#broken) return this.#leaveAgain()
+    if (this.#broken) return (await Guest.enter(this.#address)).leave()
     this.#client.ref()
     await this.#client.query('select pg_advisory_unlock_shared($1)', [guestLock])
     const text = 'select pg_try_advisory_lock($1) as last'
@@ -67,17 +70,6 @@ export class Guest {
     const last = rows[0]?.last ?? false
     if (!last) await this.#client.end()
     return last
-  }
-
-  /** The server restarted its sessions after a crash, or is gone and there is nothing to stop. */
-  async #leaveAgain(): Promise<boolean> {
-    try {
-      const guest = await Guest.enter(this.#address)
-      return await guest.leave()
-    } catch (error) {
-      if (isPassing(error)) return false
-      throw error
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 
 /**
  * Like a crash of the machine: kills the server of a data directory, which outlives the processes that use
@@ -14,4 +15,16 @@ export function killPostgres(dataDirectory: string): boolean {
     // It has ended by itself.
     return false
   }
+}
+
+/** A process of the server crashes, so that it ends all others and recovers. */
+export async function killConnection(dataDirectory: string): Promise<void> {
+  const lines = readFileSync(join(dataDirectory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const [port, host] = lines.slice(3) as [string, string]
+  const client = new pg.Client({ host, port: Number(port), user: 'ikw', database: 'ikw' })
+  const ended = new Promise((resolve) => client.on('error', resolve))
+  await client.connect()
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  process.kill(rows[0]!.pid, 'SIGKILL')
+  await ended
 }
