@@ -3,7 +3,7 @@ import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import { Checkpoints } from '../../infra/postgres/consumers/checkpoints.ts'
 import type { TermFence } from '../../infra/postgres/consumers/fence.ts'
 import { ParkedEvents, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
-import { pollRetryRequests } from '../../infra/postgres/consumers/retries.ts'
+import { parkedEvent, pollRetryRequests } from '../../infra/postgres/consumers/retries.ts'
 import { EventFeed, type UnnumberedEvent } from '../../infra/postgres/webhooks/event-feed.ts'
 import type { PublicSource } from '../../packages/contract/webhooks/public-events.ts'
 import type { EventBus } from '../../packages/kernel/ports/messages.ts'
@@ -62,9 +62,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     },
   })
   const stop = new AbortController()
-  const retry = async (_: string, { stream, revision }: ParkedPlace) => {
-    const [event] = await store.readStream(stream, revision, 1)
-    const late = await renderer.render(event!)
+  const retry = async (_: string, place: ParkedPlace) => {
+    const late = await renderer.render(await parkedEvent(store, place))
     if (late) await tell(told, [late])
   }
   const retryRequests = pollRetryRequests([{ parked, retry }], log, stop.signal)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { ParkedEvents, requestRetry, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
-import { answerRequests } from '../../infra/postgres/consumers/retries.ts'
+import { answerRequests, parkedEvent } from '../../infra/postgres/consumers/retries.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import { policy, to } from '../../packages/kernel/policy.ts'
 import { startProcesses } from '../../services/processes/runner/main.ts'
@@ -96,8 +96,8 @@ t.test('an event that is parked twice is done for both, whoever comes first', as
     await pause(500)
     await parked.release(target, event)
   }
-  const retry = async (target: string, { stream, revision }: ParkedPlace) =>
-    runner.retry(target, await store.readStream(stream, revision, 1))
+  const retry = async (target: string, place: ParkedPlace) =>
+    runner.retry(target, await parkedEvent(store, place))
   const slow = {
     retryRequests: () => parked.retryRequests(),
     eventsOf: (target: string) => parked.eventsOf(target),
@@ -107,4 +107,32 @@ t.test('an event that is parked twice is done for both, whoever comes first', as
   t.notOk(targets.some((target) => parked.has(target)))
   const { state } = await executor.current(tally, id)
   t.same(new Set(state.numbers), new Set([1, 101]))
+})
+
+t.test('what is parked for an event that is gone is not taken for done', async (t) => {
+  const parts = await openParts(t)
+  const { dependencies, postgres } = parts.runtime
+  const { executor, store, newId } = dependencies
+  const id = newId()
+  await take(parts, id, [1])
+  const counting = policy<NoteEvents>('counting', {
+    NoteTaken: ({ data }) => [to(tally, id, { type: 'CountNote', data })],
+  })
+  const parked = new ParkedEvents(postgres.pool, 'policies')
+  const deciders = new Map([[diary.category, diary]])
+  const runner = new PolicyRunner({ policies: [counting], deciders, executor, parked, log: silent })
+  const note = streamName('diary', id)
+  poisoned.add(id)
+  await runner.handle(await store.readStream(note, 0))
+  poisoned.delete(id)
+  await postgres.pool.query('delete from events where stream = $1', [note])
+  await requestRetry(postgres.pool)
+  const told: unknown[] = []
+  const log = { ...silent, warn: (context: object) => void told.push(context) }
+  const retry = async (target: string, place: ParkedPlace) =>
+    runner.retry(target, await parkedEvent(store, place))
+  await answerRequests({ parked, retry }, log)
+  const target = streamName('tally', id)
+  t.ok(parked.has(target))
+  t.match(told, [{ target, error: { message: `event 0 of ${note} is gone` } }])
 })

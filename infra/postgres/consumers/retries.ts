@@ -1,10 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Log } from '../../../packages/kernel/ports.ts'
+import type { EventStore, Log, StoredEvent } from '../../../packages/kernel/ports.ts'
 import type { ParkedEvents, ParkedPlace } from './parked.ts'
 
 export interface Retry {
   readonly parked: Pick<ParkedEvents, 'retryRequests' | 'eventsOf' | 'release'>
   readonly retry: (target: string, event: ParkedPlace) => Promise<void>
+}
+
+/** Throws when it is gone, so that it stays parked: nobody can do what was to follow from it. */
+export async function parkedEvent(
+  store: Pick<EventStore, 'readStream'>,
+  { stream, revision }: ParkedPlace,
+): Promise<StoredEvent> {
+  const [event] = await store.readStream(stream, revision, 1)
+  if (!event) throw new Error(`event ${revision} of ${stream} is gone`)
+  return event
 }
 
 const pollEveryMs = 500

@@ -3,7 +3,7 @@ import type { GiveWay } from '../../../infra/event-loop/turns.ts'
 import { Checkpoints } from '../../../infra/postgres/consumers/checkpoints.ts'
 import type { LeaderTerm } from '../../../infra/postgres/consumers/leader.ts'
 import { ParkedEvents } from '../../../infra/postgres/consumers/parked.ts'
-import { pollRetryRequests, type Retry } from '../../../infra/postgres/consumers/retries.ts'
+import { parkedEvent, pollRetryRequests, type Retry } from '../../../infra/postgres/consumers/retries.ts'
 import type { Dependencies } from '../../../packages/contract/routes.ts'
 import type { AnyDecider } from '../../../packages/kernel/decider.ts'
 import type { Subscription } from '../../../packages/kernel/ports.ts'
@@ -78,8 +78,7 @@ async function followLog(options: ProcessesOptions, doing: Doing): Promise<Follo
   })
   const retryOrders: Retry = {
     parked: orders,
-    retry: async (target, { stream, revision }) =>
-      runner.retry(target, await store.readStream(stream, revision, 1)),
+    retry: async (target, place) => runner.retry(target, await parkedEvent(store, place)),
   }
   const retryReactions: Retry = { parked: events, retry: (_, place) => retryReaction(reactions, place) }
   return { subscriptions: [following, reacting], retries: [retryOrders, retryReactions] }

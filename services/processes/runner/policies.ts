@@ -77,15 +77,13 @@ export class PolicyRunner {
   }
 
   /** Retries a parked event, for a stream or for a policy; throws when it fails again. */
-  async retry(key: string, events: readonly StoredEvent[]): Promise<void> {
-    for (const event of events) {
-      for (const policy of this.#followers.get(event.type) ?? []) {
-        const own = this.#parkingOf(policy, event)
-        if (key === own) await this.#retryPolicy(policy, event)
-        else if (key === policy.name) await this.#retryWhole(own, policy, event)
-        else if (!(await this.#waits([own, policy.name], event)))
-          await this.#retryTarget(key, this.#orders(policy, event))
-      }
+  async retry(key: string, event: StoredEvent): Promise<void> {
+    for (const policy of this.#followers.get(event.type) ?? []) {
+      const own = this.#parkingOf(policy, event)
+      if (key === own) await this.#retryPolicy(policy, event)
+      else if (key === policy.name) await this.#retryWhole(own, policy, event)
+      else if (!(await this.#waits([own, policy.name], event)))
+        await this.#retryTarget(key, this.#orders(policy, event))
     }
   }
 

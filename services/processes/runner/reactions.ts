@@ -1,5 +1,6 @@
 import type { Checkpoints } from '../../../infra/postgres/consumers/checkpoints.ts'
 import type { ParkedEvents, ParkedPlace } from '../../../infra/postgres/consumers/parked.ts'
+import { parkedEvent } from '../../../infra/postgres/consumers/retries.ts'
 import { categoryOf, type AnyDecider } from '../../../packages/kernel/decider.ts'
 import { recordedEvent } from '../../../packages/kernel/history.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../../packages/kernel/ports.ts'
@@ -97,14 +98,11 @@ async function react(options: ReactionRunnerOptions, { event, work, attempted }:
 }
 
 /** Retries a parked event. */
-export async function retryReaction(
-  options: ReactionRunnerOptions,
-  { stream, revision }: ParkedPlace,
-): Promise<void> {
+export async function retryReaction(options: ReactionRunnerOptions, place: ParkedPlace): Promise<void> {
   const { processes, deciders, store, tools, assertLeading } = options
   const work = reactionsByType(processes)
   assertLeading()
-  const [event] = await store.readStream(stream, revision, 1)
-  const known = recordedEvent(deciders.get(categoryOf(stream))!, event!) as RecordedEvent<never>
+  const event = await parkedEvent(store, place)
+  const known = recordedEvent(deciders.get(categoryOf(place.stream))!, event) as RecordedEvent<never>
   for (const reaction of work.get(known.type) ?? []) await reaction({ event: known, mayHaveRun: true, tools })
 }
