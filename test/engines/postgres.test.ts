@@ -16,6 +16,7 @@ import { connectPostgres } from '../../infra/postgres/client/connect.ts'
 import { restoreSymlinks } from '../../infra/postgres/server/binaries.ts'
 import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 import { Script } from '../support/processes/child-process.ts'
+import { killConnection } from '../support/processes/postmaster.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 const directory = temporaryDirectory(t)
@@ -84,6 +85,16 @@ t.test('of two starts in a new directory both use one server, and the last to st
   t.equal(serverPid(directory), pid)
   await second.stop()
   t.throws(() => serverPid(directory), { code: 'ENOENT' })
+})
+
+t.test('after a crash the first to stop leaves the server to those who still use it', async (t) => {
+  const [first, second] = await Promise.all([1, 2].map(() => startEmbeddedPostgres({ directory })))
+  const pid = serverPid()
+  await killConnection(directory)
+  await first!.stop()
+  t.equal(serverPid(), pid)
+  await second!.stop()
+  t.throws(() => serverPid(), { code: 'ENOENT' })
 })
 
 t.test('a data directory may have a long path, below one that only its owner may enter', async (t) => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 declare module 'pg' {
@@ -16,6 +17,9 @@ export interface ServerAddress {
 /** Advisory locks belong to a database, so all guests connect to the one that always exists. */
 const lobby = 'postgres'
 const guestLock = 4_719_202_601
+const enterEveryMs = 200
+/** So long after a crash all others have entered again. */
+const othersEnterMs = 2_000
 
 /** The answers of a server that is starting, stopping or gone: worth another look. */
 const passing = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'])
@@ -23,7 +27,7 @@ const passing = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P01
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('code' in error && passing.has(String(error.code))) return true
-  return error.message.startsWith('Connection terminated')
+  return /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
 }
 
 /**
@@ -33,18 +37,42 @@ export function isPassing(error: unknown): boolean {
  */
 export class Guest {
   readonly #address: ServerAddress
-  readonly #client: pg.Client
-  #broken = false
+  readonly #leaving = new AbortController()
+  #client: pg.Client | undefined
+  #enteringAgain: Promise<void> | undefined
+  #enteredAgainAt = Number.NEGATIVE_INFINITY
 
-  private constructor(address: ServerAddress, client: pg.Client) {
+  private constructor(address: ServerAddress) {
     this.#address = address
-    this.#client = client
-    client.on('error', () => (this.#broken = true))
   }
 
   static async enter(address: ServerAddress): Promise<Guest> {
-    const client = newClient(address)
-    const guest = new Guest(address, client)
+    const guest = new Guest(address)
+    await guest.#enter()
+    return guest
+  }
+
+  /**
+   * True when no other process uses the server; newcomers now wait until it has stopped. A server that
+   * restarts its sessions after a crash may have to be asked again.
+   */
+  async leave(): Promise<boolean> {
+    this.#leaving.abort()
+    await this.#enteringAgain
+    const client = this.#client ?? (await this.#enter())
+    await pause(Math.max(0, this.#enteredAgainAt + othersEnterMs - performance.now()))
+    client.ref()
+    await client.query('select pg_advisory_unlock_shared($1)', [guestLock])
+    const text = 'select pg_try_advisory_lock($1) as last'
+    const { rows } = await client.query<{ last: boolean }>(text, [guestLock])
+    const last = rows[0]?.last ?? false
+    if (!last) await client.end()
+    return last
+  }
+
+  async #enter(): Promise<pg.Client> {
+    const client = newClient(this.#address)
+    client.on('error', () => this.#lost(client))
     try {
       await client.connect()
       await client.query('select pg_advisory_lock_shared($1)', [guestLock])
@@ -54,22 +82,24 @@ export class Guest {
       throw error
     }
     client.unref()
-    return guest
+    if (this.#enteringAgain) this.#enteredAgainAt = performance.now()
+    return (this.#client = client)
   }
 
-  /**
-   * True when no other process uses the server; newcomers now wait until it has stopped. A server that has
-   * restarted its sessions after a crash, or is about to, may have to be asked again.
-   */
-  async leave(): Promise<boolean> {
-    if (this.#broken) return (await Guest.enter(this.#address)).leave()
-    this.#client.ref()
-    await this.#client.query('select pg_advisory_unlock_shared($1)', [guestLock])
-    const text = 'select pg_try_advisory_lock($1) as last'
-    const { rows } = await this.#client.query<{ last: boolean }>(text, [guestLock])
-    const last = rows[0]?.last ?? false
-    if (!last) await this.#client.end()
-    return last
+  /** After a crash the server ends all sessions, and whoever left first would stop it for all. */
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    this.#enteringAgain = this.#enterAgain()
+  }
+
+  async #enterAgain(): Promise<void> {
+    const { signal } = this.#leaving
+    while (!this.#client && !signal.aborted) {
+      await pause(enterEveryMs, undefined, { ref: false, signal }).catch(() => undefined)
+      // Whoever leaves is told why it cannot be entered.
+      if (!signal.aborted) await this.#enter().catch(() => undefined)
+    }
   }
 }
 
