@@ -15,7 +15,17 @@ import { post } from './mails/post.ts'
 import type { Process, Tools } from './runner/process.ts'
 
 export const invoiceProcess: Process = {
-  timers: { invoice_overdue: markOverdue, invoice_reminder: apart(remind) },
+  timers: { invoice_overdue: markOverdue, invoice_reminder: remindWhenPayable },
+}
+
+const dayMs = 86_400_000
+const reminding = apart(remind)
+
+/** Nobody can pay a merchant that is suspended: its customers are reminded once it is active again. */
+async function remindWhenPayable(timer: DueTimer<Owner>, tools: Tools): Promise<Date> {
+  const owner = ownerOf(timer)
+  const isSuspended = 'merchant' in owner && (await merchantOf(owner.merchant, tools)).status === 'suspended'
+  return isSuspended ? new Date(tools.dependencies.clock().getTime() + dayMs) : reminding(timer, tools)
 }
 
 async function markOverdue({ subject, merchant, livemode }: DueTimer, tools: Tools): Promise<undefined> {

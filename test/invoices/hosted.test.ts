@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import { createCustomer } from '../support/commerce/billing.ts'
 import { answerPayment } from '../support/commerce/checkout.ts'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { invoiceProcess } from '../../services/processes/invoices.ts'
+import { toolsOf } from '../../services/processes/runner/main.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
 import { eventually } from '../support/eventually.ts'
 import { time } from '../../services/api/pages/money.ts'
@@ -221,6 +224,37 @@ t.test('what was paid in another way says so on its receipt', async (t) => {
   const { text } = await inBrowser(`${path}?lang=fr`)
   t.match(text, /Portefeuille<\/dt>\s*<dd>2\s000\sF\sCFA/)
   t.match(text, /Directement au marchand<\/dt>\s*<dd>3\s000\sF\sCFA/)
+})
+
+t.test('nobody is reminded of what cannot be paid while the merchant is suspended', async (t) => {
+  const { id } = await page()
+  const { credentials, runtime } = service.service
+  const { dependencies } = runtime
+  const owner = { merchant: credentials.merchant_id, livemode: false }
+  const move = (type: 'SuspendMerchant' | 'ActivateMerchant') =>
+    dependencies.executor.send(
+      merchant,
+      owner.merchant,
+      { type, data: { reason: 'test' } },
+      { ...owner, actor: 'test', correlation: id },
+    )
+  const dueAt = new Date().toISOString()
+  const timer = {
+    ...owner,
+    id: `invoice_reminder:${id}`,
+    kind: 'invoice_reminder',
+    subject: id,
+    dueAt,
+    attempts: 0,
+  }
+  const againInMs = async () => {
+    const until = await invoiceProcess.timers!['invoice_reminder']!(timer, toolsOf(dependencies))
+    return (until as Date).getTime() - dependencies.clock().getTime()
+  }
+  await move('SuspendMerchant')
+  t.ok((await againInMs()) > 80_000_000, 'a day later')
+  await move('ActivateMerchant')
+  t.ok((await againInMs()) < 60_000, 'it is under way')
 })
 
 testConservation(() => service)
