@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { ParkedEvents, requestRetry, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import { answerRequests, parkedEvent } from '../../infra/postgres/consumers/retries.ts'
@@ -91,19 +90,22 @@ t.test('an event that is parked twice is done for both, whoever comes first', as
   poisoned.delete(id)
   isIll = false
   await requestRetry(pool)
-  const release: ParkedEvents['release'] = async (target, event) => {
-    // The other one is as far by now.
-    await pause(500)
-    await parked.release(target, event)
-  }
-  const retry = async (target: string, place: ParkedPlace) =>
-    runner.retry(target, await parkedEvent(store, place))
-  const slow = {
+  const steps: string[] = []
+  const watched = {
     retryRequests: () => parked.retryRequests(),
     eventsOf: (target: string) => parked.eventsOf(target),
-    release,
+    async release(target: string, event: ParkedPlace) {
+      await parked.release(target, event)
+      steps.push(target)
+    },
   }
-  await answerRequests({ parked: slow, retry }, silent)
+  const retry = async (target: string, place: ParkedPlace) => {
+    steps.push(target)
+    await runner.retry(target, await parkedEvent(store, place))
+  }
+  await answerRequests({ parked: watched, retry }, silent)
+  const [first, , second] = steps
+  t.strictSame(steps, [first, first, second, second], 'one after the other')
   t.notOk(targets.some((target) => parked.has(target)))
   const { state } = await executor.current(tally, id)
   t.same(new Set(state.numbers), new Set([1, 101]))
