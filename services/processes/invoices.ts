@@ -3,12 +3,12 @@ import { customer } from '../../packages/domain/customers/customer.ts'
 import { invoice } from '../../packages/domain/invoices/invoice.ts'
 import { numberText } from '../../packages/domain/invoices/resource.ts'
 import { amountLeft, type ExistingInvoice } from '../../packages/domain/invoices/state.ts'
-import { merchant as merchantDecider } from '../../packages/domain/merchants/merchant.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
 import { erasedText } from '../../packages/kernel/personal.ts'
 import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
+import { existingMerchant } from './existing-merchant.ts'
 import { apart } from './runner/apart.ts'
 import { reminderMail } from './mails/reminder-mails.ts'
 import { post } from './mails/post.ts'
@@ -24,7 +24,8 @@ const reminding = apart(remind)
 /** Nobody can pay a merchant that is suspended: its customers are reminded once it is active again. */
 async function remindWhenPayable(timer: DueTimer<Owner>, tools: Tools): Promise<Date> {
   const owner = ownerOf(timer)
-  const isSuspended = 'merchant' in owner && (await merchantOf(owner.merchant, tools)).status === 'suspended'
+  const isSuspended =
+    'merchant' in owner && (await existingMerchant(tools.dependencies, owner.merchant)).status === 'suspended'
   return isSuspended ? new Date(tools.dependencies.clock().getTime() + dayMs) : reminding(timer, tools)
 }
 
@@ -40,7 +41,7 @@ async function remind({ subject: id, ...timer }: DueTimer<Owner>, tools: Tools):
   if (state.status !== 'open' || !('merchant' in owner)) return
   const address = await addressOf(state, tools)
   if (address !== null) {
-    const { name, country } = await merchantOf(owner.merchant, tools)
+    const { name, country } = await existingMerchant(tools.dependencies, owner.merchant)
     const { url, currency, dueDate, livemode, number } = state
     const about = { name, url, currency, dueDate: dueDate!, livemode, amount: amountLeft(state) }
     const mail = { ...about, number: number === null ? null : numberText(number) }
@@ -55,10 +56,4 @@ async function addressOf({ customer: id }: ExistingInvoice, { dependencies }: To
   const state = await readState(dependencies.store, customer, id)
   const email = state.status === 'active' ? state.email : null
   return email === '' || email === erasedText ? null : email
-}
-
-async function merchantOf(id: string, { dependencies }: Tools) {
-  const state = await readState(dependencies.store, merchantDecider, id)
-  if (state.status === 'none') throw new Error(`merchant ${id} does not exist`)
-  return state
 }

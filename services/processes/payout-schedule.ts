@@ -5,7 +5,6 @@ import type { Dependencies } from '../../packages/contract/routes.ts'
 import { bookId, merchantAvailable } from '../../packages/domain/ledger/accounts.ts'
 import { book } from '../../packages/domain/ledger/book.ts'
 import { balanceOf, type Book } from '../../packages/domain/ledger/state.ts'
-import { merchant as merchantDecider } from '../../packages/domain/merchants/merchant.ts'
 import { payoutDestination, usableDestination } from '../../packages/domain/payouts/destination.ts'
 import { payout } from '../../packages/domain/payouts/payout.ts'
 import { duePayoutRun } from '../../packages/domain/payouts/schedule.ts'
@@ -17,6 +16,7 @@ import { to } from '../../packages/kernel/policy.ts'
 import type { DueTimer } from '../../packages/kernel/ports/reads.ts'
 import { isPassing } from '../composition/observing/failures.ts'
 import { placeHold } from '../composition/books/place-hold.ts'
+import { existingMerchant } from './existing-merchant.ts'
 import type { Tools } from './runner/process.ts'
 
 /**
@@ -81,7 +81,7 @@ async function agreeOnTerms(id: string, { timer, settings, tools }: Payday): Pro
   const { dependencies } = tools
   const { merchant, livemode } = timer
   const now = dependencies.clock()
-  const { status, currency: own } = await merchantNow(dependencies, merchant)
+  const { status, currency: own } = await existingMerchant(dependencies, merchant)
   if (status === 'suspended') refuse('merchant_must_not_be_suspended')
   const { defaultDestination } = settings
   if (!defaultDestination) refuse('payout_must_have_one_valid_destination')
@@ -99,12 +99,6 @@ async function agreeOnTerms(id: string, { timer, settings, tools }: Payday): Pro
   if (held) return agreeTerms({ ...wanted, amount: held.amount }, now)
   const available = balanceOf(state, merchantAvailable)
   return agreeScheduled(keptMinimum(settings, currency, own), { ...wanted, available }, now)
-}
-
-async function merchantNow(dependencies: Dependencies, id: string) {
-  const state = await readState(dependencies.store, merchantDecider, id)
-  if (state.status === 'none') throw new Error(`merchant ${id} does not exist`)
-  return state
 }
 
 async function settingsNow({ dependencies }: Tools, id: string): Promise<PayoutSettings> {
