@@ -5,7 +5,6 @@ export type GiveWay = () => Promise<void> | undefined
 const turnMs = 1
 /** After others have had it for longer, as for their parts of a request. */
 const turnMostMs = 4
-
 /** Of what others had. With as much as they, a whole service paid out a fifth less. */
 const turnShare = 1 / 4
 
@@ -47,7 +46,7 @@ export class Turns {
     const now = performance.now()
     this.#current = lane
     this.#endsAt = now + Math.min(turnMostMs, Math.max(turnMs, (now - this.#endedAt) * turnShare))
-    // Once all has been done that follows at once: whoever has the event loop from then on is another.
+    // When this turn's microtasks and ticks are done: from then on others have the event loop.
     queueMicrotask(() => process.nextTick(() => (this.#endedAt = performance.now())))
     setImmediate(() => void this.#next())
   }

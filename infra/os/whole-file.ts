@@ -57,14 +57,15 @@ export async function createWhole(path: string, text: string): Promise<boolean> 
   if (lstatSync(path, { throwIfNoEntry: false })) return false
   return asPartial(path, async (partial) => {
     writeFileSync(partial, text, { mode: 0o600, flush: true })
-    const isFirst = isLinked(partial, path)
+    const isFirst = linkUnlessThere(partial, path)
     rmSync(partial)
     flushDirectory(dirname(path))
     return isFirst
   })
 }
 
-function isLinked(existing: string, path: string): boolean {
+/** Returns whether nothing was there. */
+function linkUnlessThere(existing: string, path: string): boolean {
   try {
     linkSync(existing, path)
     return true

@@ -1,6 +1,6 @@
 import type { Runtime } from './dependencies.ts'
 
-/** Runs the work while no other command line does work of this name; whoever comes second waits. */
+/** Runs the work while no other process does work of this name; whoever comes second waits. */
 export async function alone<Result>(
   { postgres }: Pick<Runtime, 'postgres'>,
   name: string,

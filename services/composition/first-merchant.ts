@@ -35,11 +35,11 @@ export function firstMerchant(
   { postgres, dependencies }: Pick<Runtime, 'postgres' | 'dependencies'>,
   dataDirectory: string,
 ): Promise<Credentials> {
-  return alone({ postgres }, 'first merchant', () => found(dependencies, join(dataDirectory, fileName)))
+  return alone({ postgres }, 'first merchant', () => setUp(dependencies, join(dataDirectory, fileName)))
 }
 
 /** The file is written first: after a crash in between, the next start issues the same keys again. */
-async function found(dependencies: Dependencies, file: string): Promise<Credentials> {
+async function setUp(dependencies: Dependencies, file: string): Promise<Credentials> {
   const credentials = credentialsIn(file, dependencies.newId())
   const id = credentials.merchant_id
   const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: dependencies.newId() }
