@@ -276,6 +276,8 @@ export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
+  /** Whether such lines are written at all, for whoever has thousands of them a second. */
+  isLevelEnabled?(level: 'info'): boolean
 }
 
 /** The time, in general or of one owner, whose sandbox clock may be ahead. */

@@ -173,7 +173,26 @@ function fail(api: Api, response: Response, error: unknown): void {
   else respondRefusal(response, refusal)
 }
 
+interface Begun {
+  readonly request: Request
+  readonly response: Response
+  readonly started: number
+}
+
 function begin({ dependencies }: Api, logged: (path: string) => string) {
+  const { log } = dependencies
+  const isTold = log.isLevelEnabled?.('info') ?? true
+  const tell = ({ request, response, started }: Begun) => {
+    const line = {
+      request: response.locals['requestId'] as string,
+      method: request.method,
+      // Without the query, which may search for a phone number.
+      path: logged(response.locals['path'] as string),
+      status: response.statusCode,
+      durationMs: Math.round(performance.now() - started),
+    }
+    log.info(line, 'answered')
+  }
   return (request: Request, response: Response, next: () => void) => {
     const id = beginAnswer(request, response)
     const started = performance.now()
@@ -181,22 +200,7 @@ function begin({ dependencies }: Api, logged: (path: string) => string) {
     response.locals['path'] = request.path
     response.locals['baseUrl'] = dependencies.baseUrl
     response.locals['traceparent'] = traceparentOf(request)
-    response.once('finish', () => {
-      const durationMs = Math.round(performance.now() - started)
-      dependencies.log.info(
-        {
-          request: id,
-          method: request.method,
-          // Without the query, which may search for a phone number. Found only where it is written.
-          get path() {
-            return logged(response.locals['path'] as string)
-          },
-          status: response.statusCode,
-          durationMs,
-        },
-        'answered',
-      )
-    })
+    if (isTold) response.once('finish', () => tell({ request, response, started }))
     if (lacksHost(request)) respondRefusal(response, new Refusal('request_must_be_http'))
     else next()
   }
