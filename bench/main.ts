@@ -47,6 +47,8 @@ try {
 } finally {
   await bench.close()
 }
+// Whatever a row has left open when it failed would go on for ever.
+process.exit()
 
 async function runFacts(): Promise<Readonly<Record<string, string>>> {
   const { perSecond, cpuPercent } = await generatorMaximum(bench.generator)

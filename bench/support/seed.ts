@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { readModels } from '../../projections/index.ts'
-import { readSchema, tableOf } from '../../infra/postgres/read-models/tables.ts'
+import { payouts as payoutDocuments } from '../../projections/payouts.ts'
+import { tableOf } from '../../infra/postgres/read-models/tables.ts'
 import { seededIdSql } from './load/identities.ts'
 import type { Range, Seed } from './seed-options.ts'
 import { isPersonal, personalCopies } from './personal-copies.ts'
@@ -142,6 +143,7 @@ export async function seedPayoutRows(
   { pool, merchants, payouts }: Seed,
   ends: readonly PayoutTemplate[],
 ): Promise<void> {
+  const table = tableOf(payoutDocuments, 1).name
   for (const [index, end] of ends.entries()) {
     if (end.state.status === 'none' || end.state.status === 'abandoned')
       throw new Error('a template shows nothing')
@@ -150,7 +152,7 @@ export async function seedPayoutRows(
     const columns = [JSON.stringify(end.state), status, money.currency, money.amount, at]
     await pool.query(
       `
-      insert into ${readSchema}.payouts_v1_1 (
+      insert into ${table} (
         id, merchant, livemode, created, created_at, shown, revision, position, state, status, currency, amount)
       select ${idOf}, merchant.id, false, payout.number + 1, $8::timestamptz, true, ${lastRevision(end)},
         payout.number + 1, ${filled('$4::text', end)}::json, $5, $6, $7
@@ -159,7 +161,7 @@ export async function seedPayoutRows(
       [0, payouts, ids, ...columns],
     )
   }
-  await pool.query(`vacuum analyze ${readSchema}.payouts_v1_1`)
+  await pool.query(`vacuum analyze ${table}`)
 }
 
 function lastRevision({ events }: PayoutTemplate): number {

@@ -1,3 +1,4 @@
+import type { Runtime } from '../../services/composition/dependencies.ts'
 import type { Bench, BenchDatabase } from './bench.ts'
 import { makeMerchants, openBenchRuntime, type BenchMerchant } from './merchants.ts'
 import { seedEvents, seedPayoutRows, skipToHead } from './seed.ts'
@@ -26,23 +27,31 @@ const ends: readonly PayoutEnd[] = ['pending', 'in_transit', 'paid', 'failed', '
 
 /** A store filled by SQL with copies of payouts that the deciders made. */
 export async function seededStore(bench: Bench, name: string, options: SeededOptions): Promise<SeededStore> {
-  const { payouts, withEvents, withRows } = options
   const database = await bench.database(name)
   const runtime = await openBenchRuntime(database)
-  const { pool } = runtime.postgres
-  const { vault } = runtime.dependencies
-  const [first, ...merchants] = await makeMerchants(runtime.dependencies, options.merchants + 1)
+  try {
+    return await filled(database, runtime, options)
+  } finally {
+    await runtime.close()
+  }
+}
+
+async function filled(
+  database: BenchDatabase,
+  { postgres: { pool }, dependencies }: Runtime,
+  options: SeededOptions,
+): Promise<SeededStore> {
+  const { payouts, withEvents, withRows, isSealed = true, toEachNumber = false } = options
+  const { vault, store } = dependencies
+  const [first, ...merchants] = await makeMerchants(dependencies, options.merchants + 1)
   const templates: PayoutTemplate[] = []
-  for (const end of ends) templates.push(await payoutTemplate(runtime.dependencies, first!, end))
-  const { isSealed = true, toEachNumber = false } = options
+  for (const end of ends) templates.push(await payoutTemplate(dependencies, first!, end))
   const paid = isSealed ? templates[ends.indexOf('paid')]! : inTheClear(templates[ends.indexOf('paid')]!)
-  const eventsBefore = await runtime.dependencies.store.head()
+  const eventsBefore = await store.head()
   if (withEvents) await seedEvents({ pool, vault, merchants, payouts, toEachNumber }, paid)
   if (withRows) await seedPayoutRows({ pool, vault, merchants, payouts }, withEvents ? [paid] : templates)
   await skipToHead(pool)
-  const events = await runtime.dependencies.store.head()
-  await runtime.close()
-  return { database, merchants, events, eventsBefore }
+  return { database, merchants, events: await store.head(), eventsBefore }
 }
 
 /** As events were before there were seals. */
