@@ -1,13 +1,12 @@
-import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { Disclosure, LogProofs, Receipt } from '../../../packages/kernel/ports/proofs.ts'
 import type { EventStore, StoredEvent } from '../../../packages/kernel/ports.ts'
 import { blindOf, open } from '../../event-store/sealed/box.ts'
 import { committedEvent } from '../../transparency/commitment.ts'
 import { TileProofs } from '../../transparency/proofs.ts'
-import { Batcher } from '../client/batcher.ts'
 import type { SubjectKeys } from '../privacy/subject-keys.ts'
-import { cosignatures, lastCheckpoint, leavesAt, readTile, shownCheckpoint } from './tree-store.ts'
+import { leafIndexes } from './leaf-indexes.ts'
+import { cosignatures, lastCheckpoint, readTile, shownCheckpoint } from './tree-store.ts'
 
 export interface LogProofsOptions {
   readonly pool: pg.Pool
@@ -16,20 +15,9 @@ export interface LogProofsOptions {
   readonly keys: Pick<SubjectKeys, 'forOpening'>
 }
 
-const leavesKept = 100_000
-
 /** Proofs from the tiles that the notary has written. */
 export function logProofs({ pool, store, keys }: LogProofsOptions): LogProofs {
-  // A leaf never moves.
-  const known = new LRUCache<number, number>({ max: leavesKept })
-  const looking = new Batcher<number, number | undefined>((positions) => leavesAt(pool, positions))
-
-  const indexOf = async (position: number) => {
-    const leaf = known.get(position) ?? (await looking.enqueue(position))
-    if (leaf !== undefined) known.set(position, leaf)
-    return leaf
-  }
-
+  const indexOf = leafIndexes(pool)
   return {
     indexOf,
     async receiptOf({ position }): Promise<Receipt | undefined> {

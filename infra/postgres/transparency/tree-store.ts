@@ -186,24 +186,52 @@ export async function readLeaves(
   return leaves.length === width ? leaves : undefined
 }
 
-/** The leaf of the event at each log position; `undefined` while it has none. */
-export async function leavesAt(
-  pool: pg.Pool,
-  positions: readonly number[],
-): Promise<readonly (number | undefined)[]> {
-  const { rows } = await pool.query<{ leaf: number | null }>({
-    name: 'leaves at',
-    text: leavesAtText,
-    values: [positions],
-  })
-  return rows.map(({ leaf }) => leaf ?? undefined)
+/** Events at consecutive log positions, which have consecutive leaves. */
+export interface LeafRun {
+  readonly first: number
+  readonly last: number
+  /** Of the first. */
+  readonly leaf: number
 }
 
-const leavesAtText = `
-  select bundle.index * ${tileWidth} + array_position(bundle.positions, asked.position) - 1 as leaf
-  from unnest($1::bigint[]) with ordinality as asked (position, place)
+/** All of them that the bundle of each log position tells of; `undefined` while it has no leaf. */
+export async function leafRunsAt(
+  pool: pg.Pool,
+  positions: readonly number[],
+): Promise<readonly (LeafRun | undefined)[]> {
+  const { rows } = await pool.query<FoundBundle>({
+    name: 'leaves at',
+    text: bundlesAtText,
+    values: [positions],
+  })
+  return rows.map((bundle, index) => runOf(positions[index]!, bundle))
+}
+
+/** Nothing where no bundle begins before the position. */
+interface FoundBundle {
+  readonly leaf: number | null
+  readonly first: number
+  readonly last: number
+  readonly size: number
+  /** In a bundle whose positions have gaps; counted from 1. */
+  readonly place: number | null
+}
+
+function runOf(position: number, { leaf, first, last, size, place }: FoundBundle): LeafRun | undefined {
+  if (leaf === null) return undefined
+  if (last - first === size - 1) return position <= last ? { first, last, leaf } : undefined
+  return place === null ? undefined : { first: position, last: position, leaf: leaf + place - 1 }
+}
+
+const bundlesAtText = `
+  select bundle.leaf, bundle.first, bundle.last, bundle.size,
+    case when bundle.last - bundle.first >= bundle.size then array_position(bundle.positions, asked.position) end
+      as place
+  from unnest($1::bigint[]) with ordinality as asked (position, number)
   left join lateral (
-    select index, positions from log_bundles
+    select index * ${tileWidth} as leaf, positions, cardinality(positions) as size,
+      positions[1]::float8 as first, positions[cardinality(positions)]::float8 as last
+    from log_bundles
     where first_position <= asked.position order by first_position desc limit 1
   ) as bundle on true
-  order by asked.place`
+  order by asked.number`
