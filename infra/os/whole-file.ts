@@ -37,7 +37,7 @@ export async function writeWhole<Result>(
   if (known && !known.isFile()) return write(path)
   if (known) closeSync(openSync(path, 'r+'))
   const target = known ? realpathSync(path) : linkedBy(path)
-  removeAbandoned(target)
+  removeAbandoned(dirname(target), (name) => name === basename(target))
   return asPartial(target, async (partial) => {
     if (known) closeSync(openSync(partial, 'wx', 0o600))
     const result = await write(partial)
@@ -53,7 +53,7 @@ export async function writeWhole<Result>(
  * whether it is this one.
  */
 export async function createWhole(path: string, text: string): Promise<boolean> {
-  removeAbandoned(path)
+  removeAbandoned(dirname(path), (name) => name === basename(path))
   if (lstatSync(path, { throwIfNoEntry: false })) return false
   return asPartial(path, async (partial) => {
     writeFileSync(partial, text, { mode: 0o600, flush: true })
@@ -136,17 +136,16 @@ function flushDirectory(path: string): void {
 
 /** Nothing is known of processes on other machines, but that a file grows while it is written. */
 const abandonedMs = 3_600_000
-const partialEnding = /^\.partial-(?<pid>\d+)-[\da-f]{16}@(?<host>.+)$/
+const partialName = /^(?<name>.+)\.partial-(?<pid>\d+)-[\da-f]{16}@(?<host>.+)$/s
 
-/** What killed processes have left: whoever audits the directory would ask what it is. */
-function removeAbandoned(path: string): void {
-  const [directory, name] = [dirname(path), basename(path)]
+/** What killed processes have left of these files: whoever audits the directory would ask what it is. */
+export function removeAbandoned(directory: string, isMeant: (name: string) => boolean): void {
   ifPossible(() => {
-    for (const other of readdirSync(directory).filter((each) => each.startsWith(name))) {
-      const { pid, host } = partialEnding.exec(other.slice(name.length))?.groups ?? {}
-      const partial = join(directory, other)
-      const isOurs = host === hostname()
-      const isAbandoned = isOurs ? isOver(partial, Number(pid)) : host !== undefined && isOld(partial)
+    for (const each of readdirSync(directory)) {
+      const { name, pid, host } = partialName.exec(each)?.groups ?? {}
+      if (name === undefined || !isMeant(name)) continue
+      const partial = join(directory, each)
+      const isAbandoned = host === hostname() ? isOver(partial, Number(pid)) : isOld(partial)
       if (isAbandoned) ifPossible(() => rmSync(partial))
     }
   })

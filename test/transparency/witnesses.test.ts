@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
@@ -13,6 +14,7 @@ import {
   verifiedSigners,
   writeNote,
 } from '../../infra/transparency/signed-note.ts'
+import { sha256 } from '../../infra/transparency/hashing.ts'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { startService as start } from '../../services/all-in-one/start.ts'
 import { SeenCheckpoints } from '../../services/cli/audit/seen-checkpoints.ts'
@@ -228,6 +230,20 @@ t.test('what a witness has seen for long takes no more room', async (t) => {
   t.notOk(await checkpoints.add(10, { size: 10, root: randomBytes(32) }), 'or is long further')
   t.match(new SeenCheckpoints(directory, 'log.example').last(), { number: 80, seen: { size: 80 } })
   t.ok(readdirSync(directory).length < 70)
+})
+
+t.test('what killed witnesses have left is removed, whatever its number', async (t) => {
+  const directory = temporaryDirectory(t)
+  const [log, other] = ['log.example', 'other.example'].map((origin) => sha256(origin).toString('hex'))
+  const { pid: ended } = spawnSync(process.execPath, ['--version'])
+  const partialOf = (name: string, pid: number) =>
+    writeFileSync(join(directory, `${name}.partial-${pid}-${'0'.repeat(16)}@${hostname()}`), '')
+  for (const name of [`${log}.json`, `${log}.6.json`, `${log}.7.json`]) partialOf(name, ended)
+  partialOf(`${log}.5.json`, process.ppid)
+  partialOf(`${other}.7.json`, ended)
+  await new SeenCheckpoints(directory, 'log.example').add(7, { size: 7, root: randomBytes(32) })
+  const left = readdirSync(directory).map((name) => name.split('.partial')[0])
+  t.strictSame(left.toSorted(), [`${log}.5.json`, `${log}.7.json`, `${other}.7.json`].toSorted())
 })
 
 t.test('a witness for others does not sign this log', async (t) => {

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createWhole } from '../../../infra/os/whole-file.ts'
+import { createWhole, removeAbandoned } from '../../../infra/os/whole-file.ts'
 import { hashBytes, sha256 } from '../../../infra/transparency/hashing.ts'
 import type { Seen } from '../../../infra/transparency/witness.ts'
 import { CommandFailedError } from '../terminal/failure.ts'
@@ -34,6 +34,8 @@ export class SeenCheckpoints {
   /** It is on disk before the signature leaves this process. False when another one was seen meanwhile. */
   async add(number: number, { size, root }: Seen): Promise<boolean> {
     const text = JSON.stringify({ origin: this.#origin, size, root: root.toString('base64') })
+    // No file is written twice, so nobody else would.
+    removeAbandoned(this.#directory, (name) => this.#numberOf(name) !== undefined)
     const isFirst = await createWhole(this.#pathOf(number), text)
     const numbers = this.#numbers()
     if (!isFirst || numbers.some((other) => other > number)) return false
@@ -43,11 +45,14 @@ export class SeenCheckpoints {
   }
 
   #numbers(): readonly number[] {
-    const names = readdirSync(this.#directory).filter((name) => name.startsWith(`${this.#name}.`))
-    return names.flatMap((name) => {
-      const [, digits] = /^\.([1-9]\d*)\.json$/.exec(name.slice(this.#name.length)) ?? []
-      return digits === undefined ? [] : [Number(digits)]
-    })
+    const numbers = readdirSync(this.#directory).map((name) => this.#numberOf(name) ?? 0)
+    return numbers.filter((number) => number > 0)
+  }
+
+  #numberOf(name: string): number | undefined {
+    if (!name.startsWith(this.#name)) return undefined
+    const found = /^(?:\.([1-9]\d*))?\.json$/.exec(name.slice(this.#name.length))
+    return found ? Number(found[1] ?? 0) : undefined
   }
 
   /** The first one has no number: earlier versions wrote that one alone. */
