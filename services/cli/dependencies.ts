@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfiguration, type Configuration } from '../../infra/configuration.ts'
-import type { Credentials } from '../composition/first-merchant.ts'
+import { isComplete, keptCredentials, type Credentials } from '../composition/credentials.ts'
 import type { Runtime } from '../composition/dependencies.ts'
 import { CommandFailedError } from './terminal/failure.ts'
 
@@ -47,6 +47,7 @@ export function requireMasterKey({ dataDirectory, masterKey }: Configuration): v
 /** What the first start of the service has written. */
 export function readCredentials({ dataDirectory }: Configuration): Credentials {
   const file = join(dataDirectory, 'credentials.json')
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Credentials
-  throw new CommandFailedError(`There is no ${file}: ${hint}.`)
+  const kept = keptCredentials(file)
+  if (kept && isComplete(kept)) return kept
+  throw new CommandFailedError(`${kept ? 'Not all keys are in' : 'There is no'} ${file}: ${hint}.`)
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { apiKey, apiKeyId } from '../../packages/domain/api-keys/api-key.ts'
 import { bookId } from '../../packages/domain/ledger/accounts.ts'
@@ -10,17 +10,10 @@ import { streamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
 import type { MerchantOwner } from '../../packages/kernel/owner.ts'
 import { alone } from './alone.ts'
+import { isComplete, keepCredentials, keptCredentials, type Credentials } from './credentials.ts'
 import type { Runtime } from './dependencies.ts'
 import { firstOwner } from './first-owner.ts'
 import { DamagedStreamError } from '../../packages/kernel/ports.ts'
-
-export interface Credentials {
-  readonly merchant_id: string
-  readonly owner_email: string
-  readonly owner_password: string
-  readonly sandbox_key: string
-  readonly live_key: string
-}
 
 const fileName = 'credentials.json'
 
@@ -40,7 +33,7 @@ export function firstMerchant(
 
 /** The file is written first: after a crash in between, the next start issues the same keys again. */
 async function setUp(dependencies: Dependencies, file: string): Promise<Credentials> {
-  const credentials = credentialsIn(file, dependencies.newId())
+  const credentials = await credentialsIn(file, dependencies.newId())
   const id = credentials.merchant_id
   const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: dependencies.newId() }
   const details = {
@@ -72,9 +65,10 @@ async function unlessDamaged({ log }: Dependencies, step: () => Promise<unknown>
   }
 }
 
-/** Those of an earlier version had no owner, who is added. */
-function credentialsIn(file: string, merchantId: string): Credentials {
-  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Credentials>) : {}
+/** What an earlier version has left out is added. */
+async function credentialsIn(file: string, merchantId: string): Promise<Credentials> {
+  const kept = keptCredentials(file) ?? {}
+  if (isComplete(kept)) return kept
   const credentials = {
     merchant_id: merchantId,
     owner_email: `owner-${merchantId.slice(-12)}@example.com`,
@@ -83,14 +77,9 @@ function credentialsIn(file: string, merchantId: string): Credentials {
     live_key: newSecret('ik_live_'),
     ...kept,
   }
-  if (kept.owner_password === undefined) writeCredentials(file, credentials)
+  mkdirSync(dirname(file), { recursive: true })
+  await keepCredentials(file, credentials)
   return credentials
-}
-
-function writeCredentials(file: string, credentials: Credentials): void {
-  mkdirSync(join(file, '..'), { recursive: true })
-  writeFileSync(`${file}.new`, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
 }
 
 /** 32 random bytes after a prefix that tells kind and environment. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { readConfiguration } from '../../../infra/configuration.ts'
-import type { Credentials } from '../../composition/first-merchant.ts'
+import type { Credentials } from '../../composition/credentials.ts'
 import { commandOf } from '../terminal/arguments.ts'
 import { postingsOf, postingsText } from './ledger.ts'
 import { listen, type ReceivedWebhook, type Listener } from './listener.ts'

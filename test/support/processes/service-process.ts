@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
-import type { Credentials } from '../../../services/composition/first-merchant.ts'
+import type { Credentials } from '../../../services/composition/credentials.ts'
 import { nodeArguments } from './child-process.ts'
 import { clientOf, type MerchantClient } from '../service.ts'
 
