@@ -115,13 +115,20 @@ function encodingOf(bytes: Buffer): string {
   return 'windows-1252'
 }
 
+/** The first line with more than marks: what stands before it is skipped. */
+const headerLine = /^.*[\p{L}\p{N}].*$/mu
+
+/** Files that were put together have several of them. */
+const lineEnds = ['\r\n', '\n', '\r']
+
 function recordsOf(text: string): readonly (readonly string[])[] {
-  const [first = ''] = text.split('\n', 1)
+  const [first = ''] = headerLine.exec(text) ?? []
   const delimiters = [';', '\t', '|', ',']
   const countOf = (mark: string) => first.split(mark).length
   const delimiter = delimiters.reduce((best, mark) => (countOf(mark) > countOf(best) ? mark : best))
   try {
-    return parse(text, { delimiter, skip_empty_lines: true, skip_records_with_empty_values: true })
+    const skipping = { skip_empty_lines: true, skip_records_with_empty_values: true }
+    return parse(text, { delimiter, record_delimiter: lineEnds, ...skipping })
   } catch (error) {
     throw new StatementError([`The file is no CSV: ${clipped((error as Error).message)}`])
   }

@@ -230,3 +230,13 @@ t.test('times are those of the clocks there, also when they change', (t) => {
   t.equal(clock.dayOf('2026-03-10T23:30:00.000Z'), '2026-03-11')
   t.end()
 })
+
+t.test('what stands before the header does not say what stands between its columns', (t) => {
+  const lines = [`reference,amount,time,note`, `${reference},5000,2026-03-10,"a;b"`]
+  const [wanted] = read(lines.join('\n'))
+  for (const before of ['\n', '\r\n\r\n', ',,,\n', ',,,\r\n\n'])
+    t.strictSame(read(before + lines.join('\n')), [wanted], JSON.stringify(before))
+  const [macHeader, macLine] = ['reference,amount,time,note', `${reference},5000,2026-03-10,a;b;c;d;e`]
+  t.strictSame(read(`${macHeader}\r${macLine}\r`), [wanted], 'lines may end as on an old Mac')
+  t.end()
+})
