@@ -76,7 +76,7 @@ t.test('who leads and how payouts end is told within a second, by the ids that m
     t.notMatch(errors, new RegExp(`"path":"[^"]*${one}`), 'what opens a page is not logged'),
   )
   t.match(errors, /"leads no more"/, 'nothing is lost at the end')
-  await lawOver(t, ['221770000000', ...Object.values(somebody)], (value) =>
+  await lawOver(t, ['221770000000', ...Object.values(somebody), '77.{1,5}000.{1,5}87.{1,5}65'], (value) =>
     t.notMatch(errors, value, 'what is personal is not logged, so nothing is left to be erased'),
   )
 })
@@ -88,6 +88,7 @@ const somebody = {
   about: 'red shawl for Awa',
   note: 'ring twice',
 }
+const spelt = ['%2B221%2077%20000%2087%2065', '221-77-000-87-65', '(221)%2077.000.87.65']
 
 /** Also as a merchant would who makes a mistake. */
 async function somebodyPays(client: MerchantClient): Promise<void> {
@@ -104,7 +105,9 @@ async function somebodyPays(client: MerchantClient): Promise<void> {
   await client.post('/api/v1/payment-intents', { ...wish, amount: email })
   await client.get(`/api/v1/merchant/customers?search=${encodeURIComponent(email)}`)
   for (const one of [email, phone, `+${phone}`])
-    for (const id of [one, encodeURIComponent(one)]) await client.get(`/api/v1/merchant/customers/${id}`)
+    for (const id of [one, encodeURIComponent(one), encodeURIComponent(encodeURIComponent(one))])
+      await client.get(`/api/v1/merchant/customers/${id}`)
+  for (const number of spelt) await client.get(`/api/v1/merchant/customers/${number}`)
 }
 
 /** Asks in every way for what only a payer knows; what that is. */
@@ -123,12 +126,33 @@ async function strangersPaths(client: MerchantClient): Promise<readonly string[]
     `/PAY/${body.slug}`,
     `/pay/${body.slug}/qr.svg`,
     `/api/v1/checkout/sessions/${id}`,
-    ...['/portal/', '//portal/', '/portal%2F', '/x/Portal/'].map((before) => before + token),
+    ...[
+      '/portal/',
+      '//portal/',
+      '/portal%2F',
+      '/x/Portal/',
+      '/%70ortal/',
+      '/portal%252F',
+      '/%ff%2Fportal/',
+    ].map((before) => before + token),
+    `/checkout/session/%63s_${bare}`,
+    `/api/v1/events/%63s_${bare}`,
+    `/api/v1/auth/api-keys/${stray.key}`,
+    `/api/v1/auth/api-keys/ik%5flive_${stray.key.slice('ik_live_'.length)}`,
+    `/api/v1/webhook-endpoints/${stray.endpoint}`,
+    `/api/v1/invitations/${stray.token}`,
     `/portal/${token}/subscriptions/nothing/cancel`,
     `/portal/${token}/topups/wt_${'0'.repeat(32)}/receipt.pdf`,
     `/api/v1/customer-portal/sessions/${token}`,
   ]
   for (const path of paths)
     for (const method of ['GET', 'DELETE', 'OPTIONS']) await client.call(method, path, undefined, { key: '' })
-  return [bare, body.slug, token]
+  return [bare, body.slug, token, ...Object.values(stray).map((one) => one.slice(-20))]
+}
+
+/** What somebody takes for an id. */
+const stray = {
+  key: `ik_live_${'stray-key'.repeat(5)}`,
+  endpoint: `whsec_${'strayEndpoint'.repeat(4)}=`,
+  token: `eyJhbGciOiJFZERTQSJ9.eyJsaW5rIjoic3RyYXkifQ.${'strayToken'.repeat(6)}`,
 }
