@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { openSession } from '../support/commerce/checkout.ts'
@@ -69,9 +71,11 @@ t.test('who leads and how payouts end is told within a second, by the ids that m
   )
   const secret = await strangersPaths(client)
   await somebodyPays(client)
+  await givesUpWaiting(client)
   const { errors } = await service.end('SIGTERM')
   t.match(errors, '"path":"/checkout/session/{sessionId}/nothing"')
   t.match(errors, '"path":"/pay/{slug}"')
+  t.match(errors, '"method":"POST","path":"/api/v1/payouts","status":null', 'nobody waited for this answer')
   await lawOver(t, secret, (one) =>
     t.notMatch(errors, new RegExp(`"path":"[^"]*${one}`), 'what opens a page is not logged'),
   )
@@ -155,4 +159,23 @@ const stray = {
   key: `ik_live_${'stray-key'.repeat(5)}`,
   endpoint: `whsec_${'strayEndpoint'.repeat(4)}=`,
   token: `eyJhbGciOiJFZERTQSJ9.eyJsaW5rIjoic3RyYXkifQ.${'strayToken'.repeat(6)}`,
+}
+
+/** Before the whole of the request is there. */
+async function givesUpWaiting({ url, sandboxKey }: MerchantClient): Promise<void> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const head = [
+    'POST /api/v1/payouts HTTP/1.1',
+    'Host: here',
+    `Authorization: Bearer ${sandboxKey}`,
+    'Ikw-Environment: sandbox',
+    'Content-Type: application/json',
+    'Content-Length: 100',
+    'Expect: 100-continue',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n{`)
+  // It is being worked on.
+  await once(socket, 'data')
+  socket.destroy()
 }

@@ -183,15 +183,17 @@ function begin({ dependencies }: Api, logged: (path: string) => string) {
   const { log } = dependencies
   const isTold = log.isLevelEnabled?.('info') ?? true
   const tell = ({ request, response, started }: Begun) => {
+    // Who gives up waiting is told of too: they wait for what is slow.
+    const isWhole = response.writableFinished
     const line = {
       request: response.locals['requestId'] as string,
       method: request.method,
       // Without the query, which may search for a phone number.
       path: logged(response.locals['path'] as string),
-      status: response.statusCode,
+      status: isWhole || response.headersSent ? response.statusCode : null,
       durationMs: Math.round(performance.now() - started),
     }
-    log.info(line, 'answered')
+    log.info(line, isWhole ? 'answered' : 'ended before the whole answer')
   }
   return (request: Request, response: Response, next: () => void) => {
     const id = beginAnswer(request, response)
@@ -200,7 +202,7 @@ function begin({ dependencies }: Api, logged: (path: string) => string) {
     response.locals['path'] = request.path
     response.locals['baseUrl'] = dependencies.baseUrl
     response.locals['traceparent'] = traceparentOf(request)
-    if (isTold) response.once('finish', () => tell({ request, response, started }))
+    if (isTold) response.once('close', () => tell({ request, response, started }))
     if (lacksHost(request)) respondRefusal(response, new Refusal('request_must_be_http'))
     else next()
   }
