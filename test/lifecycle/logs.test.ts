@@ -119,6 +119,9 @@ async function strangersPaths(client: MerchantClient): Promise<readonly string[]
   const { id } = await openSession(client)
   const { body } = await client.post<{ slug: string }>('/api/v1/payment_links', { amount: 5_000 })
   const token = await customersToken(client)
+  const billed = { customer_email: 'billed@example.com', amount: 5_000, currency: 'XOF' }
+  const invoice = await client.post('/api/v1/merchant/invoices', billed)
+  const page = String(invoice.body['hosted_invoice_url']).split('/invoice/')[1]!
   const bare = id.slice('cs_'.length)
   const paths = [
     `/checkout/session/${id}`,
@@ -145,13 +148,16 @@ async function strangersPaths(client: MerchantClient): Promise<readonly string[]
     `/api/v1/auth/api-keys/ik%5flive_${stray.key.slice('ik_live_'.length)}`,
     `/api/v1/webhook-endpoints/${stray.endpoint}`,
     `/api/v1/invitations/${stray.token}`,
+    ...['/invoice/', '/invoices/', '/api/v1/merchant/invoices/', '/invoice%252F'].map(
+      (before) => before + page,
+    ),
     `/portal/${token}/subscriptions/nothing/cancel`,
     `/portal/${token}/topups/wt_${'0'.repeat(32)}/receipt.pdf`,
     `/api/v1/customer-portal/sessions/${token}`,
   ]
   for (const path of paths)
     for (const method of ['GET', 'DELETE', 'OPTIONS']) await client.call(method, path, undefined, { key: '' })
-  return [bare, body.slug, token, ...Object.values(stray).map((one) => one.slice(-20))]
+  return [bare, body.slug, token, page, ...Object.values(stray).map((one) => one.slice(-20))]
 }
 
 /** What somebody takes for an id. */

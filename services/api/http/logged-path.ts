@@ -52,8 +52,8 @@ function written(parts: readonly string[]): string {
   return shown.replaceAll(secret, '{secret}').replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)
 }
 
-/** Keys, secrets of endpoints, and tokens of sessions and mails. */
-const secret = /(?<![\w-])(?:ik_[\w-]+|whsec_[\w+/=-]+|eyJ[\w-]+\.[\w.-]+)/gi
+/** Keys, secrets of endpoints, tokens of sessions and mails, and of pages of invoices. */
+const secret = /(?<![\w-])(?:ik_[\w-]+|whsec_[\w+/=-]+|eyJ[\w-]+\.[\w.-]+|[\da-f]{64,})/gi
 
 /** A part of a path that is an address or a number, as from who takes it for an id. */
 function isPerson(part: string): boolean {
