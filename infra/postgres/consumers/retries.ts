@@ -13,7 +13,8 @@ export async function parkedEvent(
   { stream, revision }: ParkedPlace,
 ): Promise<StoredEvent> {
   const [event] = await store.readStream(stream, revision, 1)
-  if (!event) throw new Error(`event ${revision} of ${stream} is gone`)
+  // A stream that has lost it shows the one after it.
+  if (event?.revision !== revision) throw new Error(`event ${revision} of ${stream} is gone`)
   return event
 }
 
