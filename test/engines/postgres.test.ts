@@ -8,6 +8,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -33,6 +34,21 @@ t.test('a stopped server keeps its data', async (t) => {
   const second = await connectPostgres({ dataDirectory: directory })
   t.teardown(() => second.close())
   t.same((await second.pool.query('select answer from kept_when_stopped')).rows, [{ answer: 42 }])
+})
+
+t.test('what killed first starts have left is removed, however many start again', async (t) => {
+  const [old, young] = ['old', 'young'].map((name) => join(directory, `postgres.unfinished-${name}`))
+  for (const path of [old!, young!]) {
+    mkdirSync(join(path, 'base'), { recursive: true })
+    writeFileSync(join(path, 'base', 'file'), '')
+  }
+  const before = new Date(Date.now() - 3_600_000)
+  utimesSync(old!, before, before)
+  const servers = await Promise.all([1, 2].map(() => startEmbeddedPostgres({ directory })))
+  for (const server of servers) await server.stop()
+  const left = readdirSync(directory).filter((name) => name.includes('unfinished'))
+  t.strictSame(left, ['postgres.unfinished-young'], 'somebody may be writing that one')
+  rmSync(young!, { recursive: true })
 })
 
 t.test('the server of a process that was killed is taken over', async (t) => {

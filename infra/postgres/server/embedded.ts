@@ -65,6 +65,7 @@ const unfinishedKeptMs = 600_000
 /** Starts the PostgreSQL that npm installed, or continues with one that a killed process has left running. */
 export async function startEmbeddedPostgres({ directory }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = await prepareHome(directory)
+  removeAbandoned(home)
   if (!hasCluster(home)) await createCluster(home)
   const version = clusterVersion(home)
   if (version !== majorVersion) {
@@ -79,7 +80,6 @@ export async function startEmbeddedPostgres({ directory }: EmbeddedOptions): Pro
  * Created under a temporary name and then renamed: being killed midway leaves nothing that looks complete.
  */
 async function createCluster(home: Home): Promise<void> {
-  removeAbandoned(home)
   const unfinished = mkdtempSync(join(home.directory, unfinishedPrefix))
   home.user.own(unfinished)
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
@@ -99,12 +99,21 @@ async function createCluster(home: Home): Promise<void> {
   syncDirectory(home.directory)
 }
 
+/** Also beside a finished one: of several first starts, those that were killed leave theirs. */
 function removeAbandoned({ directory }: Home): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)
     if (!name.startsWith(unfinishedPrefix)) continue
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-    if (age > unfinishedKeptMs) rmSync(path, { recursive: true, force: true })
+    if (age > unfinishedKeptMs) removeIfPossible(path)
+  }
+}
+
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // Others that start may be removing it too, and it is in nobody's way.
   }
 }
 
