@@ -19,6 +19,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { ifPossible } from './if-possible.ts'
 import { isRunning } from './processes.ts'
 
 /** Names that this process is writing. */
@@ -159,13 +160,4 @@ function isOver(partial: string, pid: number): boolean {
 function isOld(path: string): boolean {
   const known = statSync(path, { throwIfNoEntry: false })
   return known !== undefined && Date.now() - known.mtimeMs > abandonedMs
-}
-
-/** Whoever may not remove what another user has left writes all the same. */
-function ifPossible(work: () => void): void {
-  try {
-    work()
-  } catch {
-    // It is in nobody's way, and stays for who may remove it.
-  }
 }

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ifPossible } from '../../os/if-possible.ts'
 import { Guest, isPassing } from './guest.ts'
 import {
   clusterVersion,
@@ -105,15 +106,7 @@ function removeAbandoned({ directory }: Home): void {
     const path = join(directory, name)
     if (!name.startsWith(unfinishedPrefix)) continue
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-    if (age > unfinishedKeptMs) removeIfPossible(path)
-  }
-}
-
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true })
-  } catch {
-    // Others that start may be removing it too, and it is in nobody's way.
+    if (age > unfinishedKeptMs) ifPossible(() => rmSync(path, { recursive: true, force: true }))
   }
 }
 
