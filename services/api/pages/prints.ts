@@ -37,12 +37,10 @@ export function mountPrints(app: Express, api: Printing): void {
   })
 
   app.get('/invoice/:token/invoice.pdf', async (request, response) => {
-    response.locals['loggedPath'] = '/invoice/{token}/invoice.pdf'
     await sendInvoice({ request, response }, api)
   })
 
   app.get('/invoice/:token/receipt.pdf', async (request, response) => {
-    response.locals['loggedPath'] = '/invoice/{token}/receipt.pdf'
     const asked = invoiceIn(request, api)
     const visited = { ...asked, owner: await ownerOfInvoice(asked) }
     await countPrint({ request, response }, visited.owner, api)
@@ -52,7 +50,6 @@ export function mountPrints(app: Express, api: Printing): void {
   })
 
   app.get('/portal/:token/topups/:id/receipt.pdf', async (request, response) => {
-    response.locals['loggedPath'] = '/portal/{token}/topups/{id}/receipt.pdf'
     const { token, id: text } = request.params as { token: string; id: string }
     const id = identity(text, 'wt') ?? refuse('resource_must_exist')
     const asked = { params: { token, id }, dependencies: api.dependencies }
