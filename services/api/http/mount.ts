@@ -183,7 +183,7 @@ function begin({ dependencies }: Api, logged: (path: string) => string) {
   const { log } = dependencies
   const isTold = log.isLevelEnabled?.('info') ?? true
   const tell = ({ request, response, started }: Begun) => {
-    // Who gives up waiting is told of too: they wait for what is slow.
+    // Clients that give up are told of too: what they waited for is slow.
     const isWhole = response.writableFinished
     const line = {
       request: response.locals['requestId'] as string,
