@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { leavesAhead } from '../../infra/event-store/embedded/leaves-ahead.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
 import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import { lastCheckpoint, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import type { LogPart } from '../../infra/transparency/leaves.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { startNotary } from '../../services/notary/main.ts'
 import type { Runtime } from '../../services/composition/dependencies.ts'
@@ -58,7 +60,9 @@ export async function signAll(
   const signers = await logSigners({ pool, vault, baseUrl: configuration.baseUrl })
   const store = await openEmbeddedStore({ url })
   const head = await store.head()
-  const signing = await startNotary({ store, log, signers, trees: new TreeStore(pool) })
+  const trees = new TreeStore(pool)
+  const ahead = (piece: LogPart) => leavesAhead({ url }, piece)
+  const signing = await startNotary({ store, log, signers, trees, leavesAhead: ahead })
   while (((await lastCheckpoint(pool))?.position ?? 0) < head) await pause(lookEveryMs)
   await signing.close()
   await store.close()

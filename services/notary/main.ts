@@ -1,20 +1,18 @@
 import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
-import type { NewLeaves, OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import type { OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import { checkpointText, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
-import { commitInto } from '../../infra/transparency/commitment.ts'
 import { hashBytes } from '../../infra/transparency/hashing.ts'
+import { Leaves, type LogPart, type NewLeaves } from '../../infra/transparency/leaves.ts'
 import type { GrowingTree } from '../../infra/transparency/tree.ts'
 import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
 
 const batchSize = 5_000
-/** Added without a look at whose turn it is: less than half a millisecond of work. */
-const pieceSize = 20
+/** Worked on without a look at whose turn it is: less than half a millisecond of work. */
+const pieceSize = { events: 20, leaves: 200 }
 /** While events come, there is a checkpoint at least every second. */
 const everyMs = 500
-
-const leavesAtFirst = 256
 
 export interface NotaryOptions {
   readonly store: EventStore
@@ -22,6 +20,8 @@ export interface NotaryOptions {
   readonly signers: LogSigners
   readonly log: Log
   readonly giveWay?: GiveWay
+  /** The leaves of a long piece of the log, or of its beginning, where they can be made elsewhere. */
+  readonly leavesAhead?: (piece: LogPart) => AsyncIterable<NewLeaves>
 }
 
 /**
@@ -62,43 +62,65 @@ class Notary {
   }
 
   async sign(events: readonly StoredEvent[]): Promise<void> {
-    const { trees, giveWay } = this.#options
-    const open = (this.#open ??= await trees.open())
+    const open = (this.#open ??= await this.#options.trees.open())
     const news = events.filter(({ position }) => position > open.position)
     if (news.length === 0) return
     this.#open = undefined
-    const leaves = new Leaves(open.tree)
-    for (const [place, event] of news.entries()) {
-      if (place % pieceSize === 0) await giveWay?.()
-      leaves.add(event)
-    }
+    const leaves = new Leaves()
+    await this.#commitTo(news, leaves)
+    await this.#add(leaves, open.tree)
     this.#open = await this.#write(open, leaves)
   }
 
   /** What is in the log already is read at one go. While leaves are written, those after them are added. */
   async catchUp(signal: AbortSignal): Promise<void> {
-    const { store, giveWay } = this.#options
-    const head = await store.head()
+    const head = await this.#options.store.head()
     const open = this.#open
     if (!open || open.position >= head) return
     this.#open = undefined
     let written = Promise.resolve(open)
-    let leaves = new Leaves(open.tree)
-    for await (const events of store.readOn(open.position)) {
-      for (const [place, event] of events.entries()) {
-        if (place % pieceSize === 0) await giveWay?.()
-        leaves.add(event)
-      }
-      if (leaves.positions.length >= batchSize) {
-        written = this.#write(await written, leaves)
-        // Awaited before the next write, and at the end.
-        written.catch(() => undefined)
-        leaves = new Leaves(open.tree)
-      }
-      if (signal.aborted || events.at(-1)!.position >= head) break
+    for await (const leaves of this.#leavesThrough(head, open.position)) {
+      await this.#add(leaves, open.tree)
+      written = this.#write(await written, leaves)
+      // Awaited before the next write, and at the end.
+      written.catch(() => undefined)
+      if (signal.aborted) break
     }
-    if (leaves.positions.length > 0) written = this.#write(await written, leaves)
     this.#open = await written
+  }
+
+  /** From the first event behind a position to the head, if not some more that are new. */
+  async *#leavesThrough(head: number, after: number): AsyncGenerator<NewLeaves> {
+    let position = after
+    for await (const leaves of this.#options.leavesAhead?.({ after, through: head }) ?? []) {
+      yield leaves
+      position = leaves.positions.at(-1)!
+    }
+    if (position >= head) return
+    let leaves = new Leaves()
+    for await (const events of this.#options.store.readOn(position)) {
+      await this.#commitTo(events, leaves)
+      if (leaves.positions.length >= batchSize) {
+        yield leaves
+        leaves = new Leaves()
+      }
+      if (events.at(-1)!.position >= head) break
+    }
+    if (leaves.positions.length > 0) yield leaves
+  }
+
+  async #commitTo(events: readonly StoredEvent[], leaves: Leaves): Promise<void> {
+    for (const [place, event] of events.entries()) {
+      if (place % pieceSize.events === 0) await this.#options.giveWay?.()
+      leaves.add(event)
+    }
+  }
+
+  async #add({ positions, commitments }: NewLeaves, tree: GrowingTree): Promise<void> {
+    for (let place = 0; place < positions.length; place++) {
+      if (place % pieceSize.leaves === 0) await this.#options.giveWay?.()
+      tree.addEntry(commitments.subarray(place * hashBytes, (place + 1) * hashBytes))
+    }
   }
 
   /** The tree is taken as it is now, and may grow meanwhile. */
@@ -110,29 +132,6 @@ class Notary {
     await trees.grow({ leaves, tiles, checkpoint: { size, root, note, position: through } })
     this.position = through
     return { tree, position: through }
-  }
-}
-
-/** What a tree grows by until it is written next. */
-class Leaves implements NewLeaves {
-  readonly positions: number[] = []
-  readonly #tree: GrowingTree
-  #bytes = Buffer.allocUnsafe(leavesAtFirst * hashBytes)
-
-  constructor(tree: GrowingTree) {
-    this.#tree = tree
-  }
-
-  get commitments(): Buffer {
-    return this.#bytes.subarray(0, this.positions.length * hashBytes)
-  }
-
-  add(event: StoredEvent): void {
-    const at = this.positions.length * hashBytes
-    if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * at)
-    commitInto(this.#bytes, at, event)
-    this.#tree.addEntry(this.#bytes.subarray(at, at + hashBytes))
-    this.positions.push(event.position)
   }
 }
 

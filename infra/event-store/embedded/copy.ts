@@ -12,12 +12,16 @@ const eventsPerPiece = 250
  * Reads the log after a position by COPY in its binary format, for long reads: the driver spends as much on
  * the columns of a row as on their contents. The next piece is read while the caller works on this one.
  */
-export async function* copyLog(pool: pg.Pool, after: number): AsyncGenerator<readonly StoredEvent[], void> {
-  let ahead = copyRows(pool, after)
+export async function* copyLog(
+  pool: pg.Pool,
+  after: number,
+  through = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<readonly StoredEvent[], void> {
+  let ahead = copyRows(pool, after, through)
   for (;;) {
     const rows = await ahead
     if (rows.count === 0) return
-    ahead = copyRows(pool, rows.lastPosition)
+    ahead = copyRows(pool, rows.lastPosition, through)
     // A read that is no longer wanted fails where it is awaited, or not at all.
     ahead.catch(() => undefined)
     while (rows.count > 0) {
@@ -28,13 +32,14 @@ export async function* copyLog(pool: pg.Pool, after: number): AsyncGenerator<rea
   }
 }
 
-async function copyRows(pool: pg.Pool, after: number): Promise<Rows> {
+async function copyRows(pool: pg.Pool, after: number, through: number): Promise<Rows> {
+  const rows = new Rows()
+  if (after >= through) return rows
   const client = await pool.connect()
   try {
-    const rows = new Rows()
     await new Promise<void>((resolve, reject) => {
       const settle = (error: Error | null) => (error ? reject(error) : resolve())
-      client.query(new CopyOut(statement(after), rows, settle))
+      client.query(new CopyOut(statement(after, through), rows, settle))
     })
     client.release()
     return rows
@@ -44,12 +49,13 @@ async function copyRows(pool: pg.Pool, after: number): Promise<Rows> {
   }
 }
 
-/** COPY takes no parameters, so the only one is checked to be a number. */
-function statement(after: number): string {
-  if (!Number.isSafeInteger(after)) throw new RangeError(`${after} is no place in the log`)
+/** COPY takes no parameters, so they are checked to be numbers. */
+function statement(after: number, through: number): string {
+  for (const place of [after, through])
+    if (!Number.isSafeInteger(place)) throw new RangeError(`${place} is no place in the log`)
   return `copy (
     select stream, revision, position, id::text, type, data, metadata from events
-    where position > ${after} order by position limit ${eventsPerCopy}
+    where position > ${after} and position <= ${through} order by position limit ${eventsPerCopy}
   ) to stdout (format binary)`
 }
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { connectionOptions, surviveBrokenConnections } from '../../postgres/client/connect.ts'
-import type { SeenEvent, SeenLog } from '../seen-log.ts'
+import { SeenLog, type SeenEvent } from '../seen-log.ts'
 
 /**
  * On a young table the planner prefers a full scan and sticks to it when the table has grown: the same append
@@ -44,6 +44,14 @@ export function openReadPool(url: string, seen: SeenLog): pg.Pool {
   const pool = new pg.Pool({ ...connectionOptions(url), ...limits, onConnect })
   surviveBrokenConnections(pool)
   return pool
+}
+
+/** For who has seen nothing of the log so far. */
+export function openNewReadPool(url: string): pg.Pool {
+  const onLost = (error: Error) => {
+    throw error
+  }
+  return openReadPool(url, new SeenLog({ engine: 'PostgreSQL', onLost }))
 }
 
 async function hasEvent(client: pg.ClientBase, { position, id }: SeenEvent): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { fenced, type Fence } from '../consumers/fence.ts'
 import { hashBytes } from '../../transparency/hashing.ts'
+import type { NewLeaves } from '../../transparency/leaves.ts'
 import { hashesOf, hashesOnLevel, tileWidth, type TileName } from '../../transparency/tiles.ts'
 import { GrowingTree, type Tile } from '../../transparency/tree.ts'
 
@@ -9,13 +10,6 @@ export interface OpenTree {
   readonly tree: GrowingTree
   /** Position of its last leaf's event. */
   readonly position: number
-}
-
-export interface NewLeaves {
-  /** Of their events in the log. */
-  readonly positions: readonly number[]
-  /** One behind the other. */
-  readonly commitments: Buffer
 }
 
 export interface TreeGrowth {

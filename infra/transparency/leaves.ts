@@ -1,0 +1,42 @@
+import type { StoredEvent } from '../../packages/kernel/ports.ts'
+import { commitInto } from './commitment.ts'
+import { hashBytes } from './hashing.ts'
+
+/** Positions in the log. */
+export interface LogPart {
+  readonly after: number
+  readonly through: number
+}
+
+/** What a tree grows by. */
+export interface NewLeaves {
+  /** Of their events in the log. */
+  readonly positions: readonly number[]
+  /** One behind the other. */
+  readonly commitments: Buffer
+}
+
+const roomAtFirst = 256
+
+/** The leaves of events, which are added one by one. */
+export class Leaves implements NewLeaves {
+  readonly positions: number[] = []
+  #bytes = Buffer.allocUnsafeSlow(roomAtFirst * hashBytes)
+
+  get commitments(): Buffer {
+    return this.#bytes.subarray(0, this.positions.length * hashBytes)
+  }
+
+  add(event: StoredEvent): void {
+    const at = this.positions.length * hashBytes
+    if (at === this.#bytes.length) this.#widen()
+    commitInto(this.#bytes, at, event)
+    this.positions.push(event.position)
+  }
+
+  #widen(): void {
+    const wider = Buffer.allocUnsafeSlow(2 * this.#bytes.length)
+    this.#bytes.copy(wider)
+    this.#bytes = wider
+  }
+}
