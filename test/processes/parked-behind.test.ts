@@ -85,6 +85,47 @@ t.test('what may have been parked is tried again when somebody asks', async (t) 
   t.strictSame(await parked.retryRequests(), [target], 'also when another has been parked and released since')
 })
 
+/** A pool whose first commit has no answer, and is carried out when it is told to. */
+function lateCommit(pool: pg.Pool) {
+  let isLost = false
+  let arrive: () => Promise<unknown> = async () => undefined
+  const connect = async () => {
+    const connection = await pool.connect()
+    if (isLost) return connection
+    isLost = true
+    const query = async (...given: [string, unknown[]?]) => {
+      if (!['commit', 'rollback'].includes(given[0])) return connection.query(...given)
+      throw new Error('Connection terminated unexpectedly')
+    }
+    arrive = () => connection.query('commit').finally(() => connection.release())
+    return { query, release: () => undefined }
+  }
+  const late = { connect, query: pool.query.bind(pool) } as unknown as pg.Pool
+  return { late, arrive: () => arrive() }
+}
+
+t.test('what is parked after nothing was found parked is tried again when somebody asks', async (t) => {
+  const { pool } = await testDatabase(t)
+  const { late, arrive } = lateCommit(pool)
+  const parked = new ParkedEvents(late, 'policies')
+  await parked.load()
+  await t.rejects(parked.park(target, [eventAt(2)], 'poison'))
+  await parked.setAside(target, eventAt(1), 'no answer')
+  await parked.release(target, eventAt(1))
+  t.strictSame(await parked.retryRequests(), [])
+  await arrive()
+  t.equal(await requestRetry(pool), 1)
+  t.strictSame(await parked.retryRequests(), [target])
+  t.equal(parked.has(target), true, 'and nobody goes past it')
+  await parked.release(target, eventAt(2))
+  t.equal(parked.has(target), false)
+})
+
+t.test('where nothing was parked and nothing failed, nobody looks for requests', async (t) => {
+  const parked = new ParkedEvents({} as unknown as pg.Pool, 'policies')
+  t.strictSame(await parked.retryRequests(), [])
+})
+
 t.test('nothing waits behind what may have been released and is', async (t) => {
   const { pool } = await testDatabase(t)
   const { lossy, losing } = losingAnswers(pool)

@@ -78,6 +78,8 @@ export class ParkedEvents {
   readonly #targets = new Set<string>()
   /** Targets for which parking failed, and may have been committed all the same. */
   readonly #unsure = new Set<string>()
+  /** Parking has failed: what nobody finds parked may still be committed later. */
+  #hasFailed = false
   /**
    * Adding behind a parked event and releasing the last one exclude each other: only the leader does either.
    */
@@ -89,7 +91,11 @@ export class ParkedEvents {
     this.#fence = fence
   }
 
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    return this.#exclusively(() => this.#load())
+  }
+
+  async #load(): Promise<void> {
     const text = "select distinct consumer from parked where consumer like $1 || ' %'"
     const { rows } = await this.#pool.query<{ consumer: string }>(text, [this.#consumer])
     for (const { consumer } of rows) this.#targets.add(consumer.slice(this.#consumer.length + 1))
@@ -150,13 +156,21 @@ export class ParkedEvents {
     })
     const values = [`${this.#consumer} ${target}`, JSON.stringify(rows), error, isRetried]
     this.#unsure.add(target)
-    await fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
+    const parking = fenced(this.#pool, this.#fence, (connection) => connection.query(text, values))
+    await parking.catch((error: unknown) => {
+      this.#hasFailed = true
+      throw error
+    })
     this.#targets.add(target)
     this.#unsure.delete(target)
   }
 
-  /** Targets whose retry was requested. Only the leader parks: while it has parked nothing, none can be. */
+  /**
+   * Targets whose retry was requested. Only the leader parks: while it has parked nothing, and no parking has
+   * failed, none can be.
+   */
   async retryRequests(): Promise<readonly string[]> {
+    if (this.#hasFailed) await this.load()
     if (this.#targets.size + this.#unsure.size === 0) return []
     const consumers = `${this.#consumer} %`
     const retryRequests = await takeRequests({ pool: this.#pool, fence: this.#fence, consumers })
