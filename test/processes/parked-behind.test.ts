@@ -47,7 +47,7 @@ t.test('what is parked behind another is released after it', async (t) => {
   t.equal(await parked.parkBehind(target, [eventAt(2)]), true)
   await parked.release(target, eventAt(1))
   t.equal(parked.has(target), true)
-  t.strictSame(await parked.eventsOf(target), [{ stream: 'diary-1', revision: 2 }])
+  t.match(await parked.eventsOf(target), [{ stream: 'diary-1', revision: 2 }])
   await parked.release(target, eventAt(2))
   t.equal(parked.has(target), false)
   t.equal(await parked.parkBehind(target, [eventAt(3)]), false, 'then nothing waits any more')
@@ -145,7 +145,7 @@ t.test('what may have been parked is not done as well, and what was not is done'
   await t.rejects(parked.park(target, [eventAt(1)], 'poison'))
   t.equal(parked.has(target), true)
   t.equal(await parked.parkBehind(target, [eventAt(1)]), true, 'its page came once more')
-  t.strictSame(await parked.eventsOf(target), [{ stream: 'diary-1', revision: 1 }])
+  t.match(await parked.eventsOf(target), [{ stream: 'diary-1', revision: 1 }])
   losing.isNext = true
   await t.rejects(parked.park('tally-2', [eventAt(2)], 'poison'))
   // As if it had been lost on its way there.

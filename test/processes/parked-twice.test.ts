@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import t from 'tap'
 import { ParkedEvents, requestRetry, type ParkedPlace } from '../../infra/postgres/consumers/parked.ts'
 import { answerRequests, parkedEvent } from '../../infra/postgres/consumers/retries.ts'
@@ -111,31 +112,43 @@ t.test('an event that is parked twice is done for both, whoever comes first', as
   t.same(new Set(state.numbers), new Set([1, 101]))
 })
 
-t.test('what is parked for an event that is gone is not taken for done', async (t) => {
-  const parts = await openParts(t)
-  const { dependencies, postgres } = parts.runtime
-  const { executor, store, newId } = dependencies
-  const id = newId()
-  await take(parts, id, [1, 2])
-  const counting = policy<NoteEvents>('counting', {
-    NoteTaken: ({ data }) => [to(tally, id, { type: 'CountNote', data })],
+const gone: Readonly<Record<string, (pool: pg.Pool, stream: string, id: string) => Promise<unknown>>> = {
+  'is gone': (pool, stream) => pool.query('delete from events where stream = $1 and revision = 0', [stream]),
+  'has another one in its place': (pool, stream, id) =>
+    pool.query('update events set id = $2 where stream = $1 and revision = 0', [stream, id]),
+}
+
+for (const [what, lose] of Object.entries(gone)) {
+  t.test(`what is parked for an event that ${what} is not taken for done`, async (t) => {
+    const parts = await openParts(t)
+    const { dependencies, postgres } = parts.runtime
+    const { executor, store, newId } = dependencies
+    const id = newId()
+    await take(parts, id, [1, 2])
+    const counting = policy<NoteEvents>('counting', {
+      NoteTaken: ({ data }) => [to(tally, id, { type: 'CountNote', data })],
+    })
+    const parked = new ParkedEvents(postgres.pool, 'policies')
+    const deciders = new Map([[diary.category, diary]])
+    const runner = new PolicyRunner({ policies: [counting], deciders, executor, parked, log: silent })
+    const note = streamName('diary', id)
+    poisoned.add(id)
+    await runner.handle(await store.readStream(note, 0, 1))
+    poisoned.delete(id)
+    await lose(postgres.pool, note, newId())
+    await requestRetry(postgres.pool)
+    const told: unknown[] = []
+    const log = { ...silent, warn: (context: object) => void told.push(context) }
+    const retry = async (target: string, place: ParkedPlace) =>
+      runner.retry(target, await parkedEvent(store, place))
+    await answerRequests({ parked, retry }, log)
+    const target = streamName('tally', id)
+    t.ok(parked.has(target))
+    t.match(told, [{ target, error: { message: `event 0 of ${note} is gone` } }])
+    t.equal(
+      (await executor.current(tally, id)).state.numbers.length,
+      0,
+      'nor is the one after it taken for it',
+    )
   })
-  const parked = new ParkedEvents(postgres.pool, 'policies')
-  const deciders = new Map([[diary.category, diary]])
-  const runner = new PolicyRunner({ policies: [counting], deciders, executor, parked, log: silent })
-  const note = streamName('diary', id)
-  poisoned.add(id)
-  await runner.handle(await store.readStream(note, 0, 1))
-  poisoned.delete(id)
-  await postgres.pool.query('delete from events where stream = $1 and revision = 0', [note])
-  await requestRetry(postgres.pool)
-  const told: unknown[] = []
-  const log = { ...silent, warn: (context: object) => void told.push(context) }
-  const retry = async (target: string, place: ParkedPlace) =>
-    runner.retry(target, await parkedEvent(store, place))
-  await answerRequests({ parked, retry }, log)
-  const target = streamName('tally', id)
-  t.ok(parked.has(target))
-  t.match(told, [{ target, error: { message: `event 0 of ${note} is gone` } }])
-  t.equal((await executor.current(tally, id)).state.numbers.length, 0, 'nor is the one after it taken for it')
-})
+}

@@ -14,6 +14,8 @@ export interface Rule {
   stepDown(): void
 }
 
+type Place = Pick<ParkedPlace, 'stream' | 'revision'>
+
 interface Attempts {
   readonly dueAt: string
   readonly attempts: number
@@ -95,7 +97,7 @@ export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
   }
   return {
     has: (target: string) => parked.has(keyOf(target)) || setAside.has(keyOf(target)),
-    holds: async (target: string, event: ParkedPlace) =>
+    holds: async (target: string, event: Place) =>
       (setAside.get(keyOf(target)) ?? []).some((each) => isSame(each, event)),
     park: async (target: string, _: readonly unknown[], error: string) => {
       await notebook.write(rule, () => void parked.set(keyOf(target), error))
@@ -114,7 +116,7 @@ export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
       return isBehind
     },
     eventsOf: async (target: string) => setAside.get(keyOf(target)) ?? [],
-    release: (target: string, event: ParkedPlace) =>
+    release: (target: string, event: Place) =>
       notebook.write(rule, () => {
         const left = (setAside.get(keyOf(target)) ?? []).filter((each) => !isSame(each, event))
         if (left.length > 0) setAside.set(keyOf(target), left)
@@ -127,7 +129,7 @@ export function simulatedParked(stage: Stage, notebook: Notebook, rule: Rule) {
   }
 }
 
-function isSame(one: ParkedPlace, other: ParkedPlace): boolean {
+function isSame(one: Place, other: Place): boolean {
   return one.stream === other.stream && one.revision === other.revision
 }
 

@@ -107,7 +107,7 @@ export class ParkedEvents {
   }
 
   /** Whether this event is parked for the target. */
-  async holds(target: string, { stream, revision }: ParkedPlace): Promise<boolean> {
+  async holds(target: string, { stream, revision }: Place): Promise<boolean> {
     if (!this.has(target)) return false
     const text = 'select from parked where consumer = $1 and stream = $2 and revision = $3'
     const { rowCount } = await this.#pool.query(text, [`${this.#consumer} ${target}`, stream, revision])
@@ -180,18 +180,18 @@ export class ParkedEvents {
   /** Its events in log order. */
   async eventsOf(target: string): Promise<readonly ParkedPlace[]> {
     const { rows } = await this.#pool.query<ParkedPlace>(
-      'select stream, revision from parked where consumer = $1 order by position',
+      'select stream, revision, event_id as "eventId" from parked where consumer = $1 order by position',
       [`${this.#consumer} ${target}`],
     )
     return rows
   }
 
-  release(target: string, event: ParkedPlace): Promise<void> {
+  release(target: string, event: Place): Promise<void> {
     return this.#exclusively(() => this.#release(target, event))
   }
 
   /** What waited behind one that is tried again by itself is tried again by itself. */
-  async #release(target: string, event: ParkedPlace): Promise<void> {
+  async #release(target: string, event: Place): Promise<void> {
     const text = `
       with gone as (
         delete from parked where consumer = $1 and stream = $2 and revision = $3 returning retry_at
@@ -231,11 +231,10 @@ interface Parking {
 
 export type ParkedEvent = Omit<Parked, 'consumer' | 'error' | 'parkedAt' | 'retryAt'>
 
-/** Place of an event. */
-export interface ParkedPlace {
-  readonly stream: string
-  readonly revision: number
-}
+/** Which event it is: another one may stand at its place by now. */
+export type ParkedPlace = Pick<Parked, 'stream' | 'revision' | 'eventId'>
+
+type Place = Pick<Parked, 'stream' | 'revision'>
 
 export interface ParkedMessage {
   readonly group: string

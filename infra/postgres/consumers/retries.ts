@@ -10,11 +10,12 @@ export interface Retry {
 /** Throws when it is gone, so that it stays parked: nobody can do what was to follow from it. */
 export async function parkedEvent(
   store: Pick<EventStore, 'readStream'>,
-  { stream, revision }: ParkedPlace,
+  { stream, revision, eventId }: ParkedPlace,
 ): Promise<StoredEvent> {
   const [event] = await store.readStream(stream, revision, 1)
-  // A stream that has lost it shows the one after it.
-  if (event?.revision !== revision) throw new Error(`event ${revision} of ${stream} is gone`)
+  // A stream that has lost it shows the one after it, one that was written anew another one in its place.
+  if (event?.revision !== revision || event.id !== eventId)
+    throw new Error(`event ${revision} of ${stream} is gone`)
   return event
 }
 
