@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type pg from 'pg'
+import { lockTurn, type Patience } from './client/lock-turn.ts'
 
 /**
  * In order. A migration that has run anywhere is never changed; a change is another migration. A function
@@ -54,11 +55,18 @@ export interface Migratable {
   readonly pool: pg.Pool
 }
 
-/** Migrates the tables that cannot be rebuilt. Processes that start at the same time wait for the first. */
-export async function migrate({ pool }: Migratable): Promise<void> {
+/**
+ * Migrates the tables that cannot be rebuilt. Processes that start at the same time wait for the first: a
+ * large table may take its time.
+ */
+export async function migrate(
+  { pool }: Migratable,
+  patience: Omit<Patience, 'mostSeconds'> = {},
+): Promise<void> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [migrationLock])
+    const lock = { key: '$1', values: [migrationLock], what: 'migrates this database' }
+    await lockTurn(client, lock, patience)
     const done = await doneMigrations(client)
     refuseNewer(done)
     if (!Object.keys(migrations).every((name) => done.includes(name))) await migrateAlone(pool)

@@ -1,9 +1,9 @@
 import { run, warnOfMissingRails, warnOfLimitations } from '../composition/serve.ts'
 import { startService, type RunningService } from './start.ts'
 
-await run(async (configuration) => {
+await run(async (configuration, ending) => {
   warnOfLimitations(configuration, { isApart: false })
-  const service = await startService(configuration)
+  const service = await startService(configuration, { ending })
   warnOfMissingRails(service.runtime)
   greet(service, configuration.dataDirectory)
   return () => service.close()

@@ -46,7 +46,7 @@ export async function startService(
   ]
   const behind = { close: () => closeInTurn(leaders, webhooks, bus, runtime) }
   return orClose(behind, async () => {
-    const credentials = await firstMerchant(runtime, configuration.dataDirectory)
+    const credentials = await firstMerchant(runtime, configuration.dataDirectory, options.ending)
     const health = await serveHealth(runtime.health, configuration.healthPort)
     return orClose(health, async () => {
       const api = await startApi({ runtime })

@@ -67,6 +67,8 @@ export interface Runtime {
 export interface RuntimeOptions {
   /** A clock other than the machine's, for tests. */
   readonly clock?: Clock
+  /** Ends a start that waits for something at once. */
+  readonly ending?: AbortSignal
   /** Which service this process is, for traces. */
   readonly service?: string
   /** Brokers that the settings name are opened as well. */
@@ -88,7 +90,8 @@ export async function openRuntime(
   options: RuntimeOptions = {},
 ): Promise<Runtime> {
   const log = await openLog(configuration)
-  const engines = await openEngines(configuration, { log, usesBus: options.usesBus ?? false })
+  const { usesBus = false, ending } = options
+  const engines = await openEngines(configuration, { log, usesBus, ending })
   const { postgres, store, brokers } = engines
   const close = () => closeInTurn(store, brokers ? [brokers, postgres] : postgres)
   return orClose({ close }, () => openOn(engines, log, { configuration, ...options }))

@@ -11,6 +11,7 @@ import { masterKeyLoader } from '../../infra/secrets/master-key.ts'
 import { openVault } from '../../infra/secrets/vault.ts'
 import type { EventStore, Log } from '../../packages/kernel/ports.ts'
 import { readModels } from '../../projections/index.ts'
+import { tellWaiting } from './alone.ts'
 import { assertSameHistory } from './assert-same-history.ts'
 import { assertSameMasterKey } from './assert-same-master-key.ts'
 import { openingTogether, type Opening } from './opening-together.ts'
@@ -27,16 +28,19 @@ export interface Engines {
 export interface EngineOptions {
   readonly log: Log
   readonly usesBus: boolean
+  readonly ending?: AbortSignal | undefined
 }
 
 /** Opens all engines at once; a missing one is one sentence that says what to set. */
 export async function openEngines(configuration: Configuration, options: EngineOptions): Promise<Engines> {
-  const { postgresUrl: url, dataDirectory, startWaitSeconds } = configuration
+  const { postgresUrl: url, dataDirectory, startWaitSeconds: waitSeconds } = configuration
+  const { ending } = options
   // It is never away, and would outlive a start that fails while it is being started.
   const embedded = url === undefined ? await connectPostgres({ dataDirectory }) : undefined
-  return openingTogether(startWaitSeconds, async (opening) => {
+  if (ending?.aborted) await embedded?.close()
+  return openingTogether({ waitSeconds, ending }, async (opening) => {
     const connecting = opening.open(async () => embedded ?? connectPostgres({ url, dataDirectory }))
-    const migrating = connecting.then((postgres) => opening.repeat(() => migrated(postgres)))
+    const migrating = connecting.then((postgres) => opening.repeat(() => migrated(postgres, ending)))
     const [postgres, store, brokers] = await Promise.all([
       migrating,
       openData(configuration, { migrating, opening, log: options.log }),
@@ -50,8 +54,8 @@ export function masterKeysOf({ dataDirectory, masterKey }: Configuration) {
   return masterKeyLoader(dataDirectory, masterKey)
 }
 
-async function migrated(postgres: Postgres): Promise<Postgres> {
-  await migrate(postgres)
+async function migrated(postgres: Postgres, ending: AbortSignal | undefined): Promise<Postgres> {
+  await migrate(postgres, { tell: tellWaiting, ending })
   await publishMissing(postgres.pool, readModels, financeViews)
   return postgres
 }

@@ -25,10 +25,13 @@ const sandboxGrant = { amount: 1_000_000, currency: 'XOF' }
  * play money. Of several at once, all but one wait, and find the file and the merchant.
  */
 export function firstMerchant(
-  { postgres, dependencies }: Pick<Runtime, 'postgres' | 'dependencies'>,
+  { postgres, dependencies, configuration }: Pick<Runtime, 'postgres' | 'dependencies' | 'configuration'>,
   dataDirectory: string,
+  ending?: AbortSignal,
 ): Promise<Credentials> {
-  return alone({ postgres }, 'first merchant', () => setUp(dependencies, join(dataDirectory, fileName)))
+  const { startWaitSeconds: mostSeconds } = configuration
+  const turn = { name: 'first merchant', what: 'sets up the first merchant', mostSeconds, ending }
+  return alone({ postgres }, turn, () => setUp(dependencies, join(dataDirectory, fileName)))
 }
 
 /** The file is written first: after a crash in between, the next start issues the same keys again. */

@@ -18,20 +18,28 @@ export interface Opening {
   readonly repeat: <Result>(work: () => Promise<Result>) => Promise<Result>
 }
 
+export interface OpeningLimits {
+  readonly waitSeconds: number
+  /** Ends the start at once. */
+  readonly ending?: AbortSignal | undefined
+}
+
 /**
  * Opens engines at the same time and within one deadline. The first that refuses ends it at once. When time
  * runs out, throws the sentences of all that are away. A failed start leaves none open.
  */
 export async function openingTogether<Result>(
-  waitSeconds: number,
+  { waitSeconds, ending }: OpeningLimits,
   start: (opening: Opening) => Promise<Result>,
 ): Promise<Result> {
+  ending?.throwIfAborted()
   const waiting = new Waiting(waitSeconds)
   try {
-    return await start({
+    const starting = start({
       open: (open) => waiting.begin(async () => waiting.kept(await open())),
       repeat: (work) => waiting.begin(() => naming(work)),
     })
+    return await (ending ? Promise.race([starting, aborted(ending)]) : starting)
   } catch (error) {
     throw await waiting.end(error)
   }
@@ -110,6 +118,12 @@ class Waiting {
     this.#late.push(error)
     return new EngineLateError(error)
   }
+}
+
+function aborted(ending: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    ending.addEventListener('abort', () => reject(ending.reason as Error), { once: true })
+  })
 }
 
 async function inTime(work: Promise<unknown>): Promise<void> {

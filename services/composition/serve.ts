@@ -19,10 +19,10 @@ export function serve(
   start: (runtime: Runtime) => Promise<Served>,
   { usesBus = false }: Pick<RuntimeOptions, 'usesBus'> = {},
 ): Promise<void> {
-  return run(async (configuration) => {
+  return run(async (configuration, ending) => {
     // Its supervisor has announced it once for all.
     if (!process.send) warnOfLimitations(configuration, { isApart: true })
-    const runtime = await openRuntime(configuration, { service: name, usesBus })
+    const runtime = await openRuntime(configuration, { service: name, usesBus, ending })
     if (name === 'api') warnOfMissingRails(runtime)
     return orClose(runtime, async () => {
       const served = await start(runtime)
@@ -39,17 +39,25 @@ export function serve(
 
 /**
  * Starts something that returns a stop function, and stops it when this process is told to end or its parent
- * is gone. A failed start is one sentence.
+ * is gone. A start that waits then ends at once, which `ending` says. A failed start is one sentence.
  */
 export async function run(
-  start: (configuration: Configuration) => Promise<() => Promise<void>>,
+  start: (configuration: Configuration, ending: AbortSignal) => Promise<() => Promise<void>>,
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   try {
-    const starting = start(readConfiguration())
+    const ending = new AbortController()
+    const starting = start(readConfiguration(), ending.signal).catch((error: unknown) => {
+      // A start that ends because it is told to leaves nothing to stop.
+      if (error !== ending.signal.reason) throw error
+      return async () => undefined
+    })
     // Once, however often it is told to end: who is ended in between leaves the embedded server behind.
     let stopped: Promise<void> | undefined
-    const stop = () => (stopped ??= starting.then((close) => close()))
+    const stop = () => {
+      ending.abort()
+      return (stopped ??= starting.then((close) => close()))
+    }
     const end = () => void stop().then(() => process.exit(0), fail)
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
     if (process.send) process.once('disconnect', end)

@@ -14,13 +14,14 @@ type Service = (typeof services)[number]
 const kafkaPort = 9092
 
 /** All services as separate processes on this machine: engines not set are started or found here. */
-await run(async (configuration) => {
+await run(async (configuration, ending) => {
   warnOfLimitations(configuration, { isApart: true })
   const kafka = await findKafka(configuration)
   const broker = { close: kafka.stop }
-  const runtime = await orClose(broker, () => openRuntime(configuration))
+  const runtime = await orClose(broker, () => openRuntime(configuration, { ending }))
   const behind = { close: () => closeInTurn(runtime, broker) }
-  const credentials = await orClose(behind, () => firstMerchant(runtime, configuration.dataDirectory))
+  const setUp = () => firstMerchant(runtime, configuration.dataDirectory, ending)
+  const credentials = await orClose(behind, setUp)
   introduce(runtime, kafka.brokers, credentials.sandbox_key)
   const children = services.flatMap((service) => copiesOf(service, runtime, kafka.brokers))
   return () =>

@@ -6,6 +6,7 @@ import { serveBook } from '../../infra/rails/sandbox-server.ts'
 import { Health } from '../composition/observing/health.ts'
 import { openLog } from '../composition/observing/log.ts'
 import { healthOr, listen } from '../composition/listen.ts'
+import { tellWaiting } from '../composition/alone.ts'
 import { closeInTurn, orClose } from '../composition/closing.ts'
 import { run } from '../composition/serve.ts'
 
@@ -13,12 +14,12 @@ import { run } from '../composition/serve.ts'
 const keepAliveTimeoutMs = 65_000
 
 /** The simulated operators as a separate process, with a database of their own; SANDBOX_URL names it. */
-await run(async (configuration) => {
+await run(async (configuration, ending) => {
   const { postgresUrl: url, dataDirectory, port } = configuration
   const log = await openLog(configuration)
   const postgres = await connectPostgres({ url, dataDirectory })
   return orClose(postgres, async () => {
-    await migrate(postgres)
+    await migrate(postgres, { tell: tellWaiting, ending })
     const health = new Health()
     health.depend({ name: 'postgres', ping: () => postgres.pool.query('select 1') })
     const book = serveBook(new SandboxOperations(postgres.pool), (error) => {

@@ -18,12 +18,12 @@ t.test('processes that start at once migrate once, also after one was killed whi
   await pool.query('drop schema public cascade; create schema public')
   const processes = await Promise.all([1, 2, 3].map(() => connectPostgres({ url, dataDirectory: '' })))
   t.teardown(() => Promise.all(processes.map((process) => process.close())))
-  await Promise.all(processes.map(migrate))
+  await Promise.all(processes.map((one) => migrate(one)))
   t.same((await pool.query('select name from migrations order by id')).rows, before.rows)
   await pool.query(
     `delete from migrations where name = '029-positions'; update migrations_lock set is_locked = 1`,
   )
-  await t.resolves(Promise.all(processes.map(migrate)))
+  await t.resolves(Promise.all(processes.map((one) => migrate(one))))
   t.same((await pool.query('select name from migrations order by id')).rows, before.rows)
 })
 

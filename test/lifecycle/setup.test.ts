@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import type { Credentials } from '../../services/composition/credentials.ts'
 import { firstMerchant } from '../../services/composition/first-merchant.ts'
 import { apiKey, apiKeyId } from '../../packages/domain/api-keys/api-key.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
+import { eventually } from '../support/eventually.ts'
+import { ServiceApart, type ServiceName } from '../support/processes/service-apart.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 const atOnce = 4
@@ -40,6 +42,66 @@ t.test('however many set up at once, there is one first merchant, whose keys are
     keys,
   )
 })
+
+/** Another process is at work, for as long as the test lasts. */
+async function holding(t: Test, key: string) {
+  const { url, pool } = await testDatabase(t)
+  const other = await pool.connect()
+  t.teardown(() => other.release(true))
+  await other.query(`select pg_advisory_lock(${key})`)
+  return { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent', PORT: '0' }
+}
+
+const setUp = "hashtextextended('first merchant', 0)"
+const migrations = '4719202603'
+const waits = 'Another process sets up the first merchant; waiting up to'
+
+t.test('a setup that waits for another one says so, and gives up in time', async (t) => {
+  const settings = await holding(t, setUp)
+  const started = new ServiceApart(t, 'setup', { ...settings, START_WAIT_SECONDS: '2' })
+  t.equal(await started.ended, 1)
+  const givesUp = 'Another process sets up the first merchant, and has not ended within 2 s'
+  t.equal(started.errors, `${waits} 2 s for it\n${givesUp}\n`)
+  t.equal(started.output, '')
+})
+
+interface Waiting {
+  readonly key: string
+  readonly service: ServiceName
+  readonly code: number
+  readonly says: RegExp
+  readonly atTheEnd?: string
+}
+
+const waiting: Readonly<Record<string, Waiting>> = {
+  'a setup that waits for another one': {
+    key: setUp,
+    service: 'setup',
+    code: 1,
+    says: new RegExp(`^${waits} 300 s for it$`, 'm'),
+    atTheEnd: 'told to end before all was set up\n',
+  },
+  'a service that waits for the migrations of another one': {
+    key: migrations,
+    service: 'projector',
+    code: 0,
+    says: /^Another process migrates this database; waiting for it$/m,
+  },
+}
+
+for (const [what, { key, service, code, says, atTheEnd = '' }] of Object.entries(waiting)) {
+  t.test(`${what} ends at once when it is told to`, async (t) => {
+    const settings = await holding(t, key)
+    const started = new ServiceApart(t, service, { ...settings, START_WAIT_SECONDS: '300' })
+    await eventually(
+      async () => started.errors,
+      (errors) => says.test(errors),
+    )
+    const told = started.errors
+    t.equal(await started.end('SIGTERM'), code)
+    t.equal(started.errors, told + atTheEnd)
+  })
+}
 
 t.test(
   'a file that does not hold the keys is named, and nobody else becomes the first merchant',

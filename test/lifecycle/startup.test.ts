@@ -215,6 +215,7 @@ t.test('engines that are away are waited for together', async (t) => {
     async () => started.errors,
     (errors) => says.test(errors),
   )
+  t.equal(await started.end('SIGTERM'), 0, 'and not for a moment longer than it is to start')
 })
 
 const isAway = Object.assign(new Error('An engine cannot be reached'), { code: 'ECONNREFUSED' })
@@ -230,7 +231,7 @@ const hanging: Readonly<Record<string, (opening: Opening) => Promise<unknown>>> 
 
 for (const [what, begin] of Object.entries(hanging)) {
   t.test(`an engine that is too late ends the start, though ${what} hangs`, async (t) => {
-    const start = openingTogether(1, (opening) =>
+    const start = openingTogether({ waitSeconds: 1 }, (opening) =>
       Promise.all([begin(opening), opening.open(() => Promise.reject(isAway))]),
     )
     await t.rejects(start, /An engine (cannot be reached|that was up is away again)/)

@@ -3,7 +3,7 @@ import { bookId } from '../../../packages/domain/ledger/accounts.ts'
 import { book } from '../../../packages/domain/ledger/book.ts'
 import { period, periodId, type Period } from '../../../packages/domain/periods/period.ts'
 import { readState } from '../../../packages/kernel/history.ts'
-import { alone } from '../../composition/alone.ts'
+import { alone, type Turn } from '../../composition/alone.ts'
 import {
   booksOf,
   closeMonth,
@@ -55,10 +55,14 @@ async function closeOnce(runtime: Runtime, month: Month): Promise<Closed> {
   if (month.to > dependencies.clock().toISOString())
     throw new CommandFailedError(`${month.month} is not over: it ends at ${month.to}.`)
   const id = periodId(month.merchant, month.livemode, month.month)
-  return alone(runtime, monthsOfMerchant(month), async () => {
+  return alone(runtime, turnOf(month), async () => {
     const known: Period = await readState(dependencies.store, period, id)
     return { period: id, state: known.status === 'closed' ? known : await closeMonth(dependencies, month) }
   })
+}
+
+const turnOf = (month: Month): Turn => {
+  return { name: monthsOfMerchant(month), what: 'closes or opens a month of this merchant' }
 }
 
 /** Where no service runs, the notary runs here while the work takes. */
@@ -89,7 +93,7 @@ async function reopen(runtime: Runtime, month: string, options: MonthOptions & S
   const reopened = await whileProjecting(runtime, async () => {
     await upToDate(runtime)
     return eachMonth(runtime, { month, ...options }, (one) =>
-      alone(runtime, monthsOfMerchant(one), () => reopenOne(runtime, one, options)),
+      alone(runtime, turnOf(one), () => reopenOne(runtime, one, options)),
     )
   })
   tellFailed(reopened)

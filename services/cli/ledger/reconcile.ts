@@ -116,7 +116,7 @@ async function run(runtime: Runtime, options: Options): Promise<void> {
       actor: 'cli',
     }
     // Two statements of a rail at the same time would both find the same entries.
-    const found = await alone(runtime, `reconcile ${rail}`, () =>
+    const found = await alone(runtime, { name: `reconcile ${rail}`, what: `reconciles ${rail}` }, () =>
       reconcile({ ...asked, environment: sandbox ? 'sandbox' : 'live', onProgress: bar.show }),
     )
     // Whoever asks finance.reconciliation next finds it there.
