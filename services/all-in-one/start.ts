@@ -5,7 +5,7 @@ import type { Credentials } from '../composition/credentials.ts'
 import { firstMerchant } from '../composition/first-merchant.ts'
 import { openRuntime, type RuntimeOptions, type Runtime } from '../composition/dependencies.ts'
 import { serveHealth } from '../composition/listen.ts'
-import { closeInTurn, orClose } from '../composition/closing.ts'
+import { closeInTurn, orClose, part } from '../composition/closing.ts'
 import { runAuditor, type AuditorOptions } from '../notary/auditor.ts'
 import { runNotary } from '../notary/service.ts'
 import { runProcesses } from '../processes/runner/service.ts'
@@ -38,19 +38,19 @@ export async function startService(
     return [inProcess, await runWebhooks(runtime, inProcess)] as const
   })
   const leaders = [
-    runProjector(runtime),
-    runProcesses(runtime),
-    runRelay(runtime, bus),
-    runNotary(runtime),
-    runAuditor(runtime, options.auditor),
+    part('projector', runProjector(runtime)),
+    part('processes', runProcesses(runtime)),
+    part('relay', runRelay(runtime, bus)),
+    part('notary', runNotary(runtime)),
+    part('auditor', runAuditor(runtime, options.auditor)),
   ]
-  const behind = { close: () => closeInTurn(leaders, webhooks, bus, runtime) }
+  const behind = { close: () => closeInTurn(leaders, part('webhooks', webhooks), part('bus', bus), runtime) }
   return orClose(behind, async () => {
     const credentials = await firstMerchant(runtime, configuration.dataDirectory, options.ending)
     const health = await serveHealth(runtime.health, configuration.healthPort)
     return orClose(health, async () => {
       const api = await startApi({ runtime })
-      const close = () => closeInTurn(api, health, behind)
+      const close = () => closeInTurn(part('api', api), health, behind)
       return { port: api.port, healthPort: health.port, credentials, runtime, close }
     })
   })

@@ -25,3 +25,19 @@ export async function closeInTurn(...parts: readonly (Closable | readonly Closab
   }
   if (failures.length > 0) throw failures[0]
 }
+
+const closing = new Set<string>()
+
+/** With a name for people, for as long as it is being closed. */
+export function part(name: string, one: Closable): Closable {
+  const close = async () => {
+    closing.add(name)
+    await one.close().finally(() => closing.delete(name))
+  }
+  return { close }
+}
+
+/** What of this process is being closed now. */
+export function closingParts(): readonly string[] {
+  return [...closing]
+}

@@ -42,7 +42,7 @@ import { storedTypes } from '../../packages/domain/index.ts'
 import { observe } from './observing/observe.ts'
 import { openLog } from './observing/log.ts'
 import { openMailer, openTexter } from './books/posting.ts'
-import { closeInTurn, orClose } from './closing.ts'
+import { closeInTurn, orClose, part } from './closing.ts'
 import { SandboxClocks } from './sandbox-clocks.ts'
 import { openTokens } from './tokens.ts'
 import { openTelemetry } from './observing/telemetry.ts'
@@ -130,7 +130,8 @@ async function openOn(
   const beside = [posting.mailer, operators, telemetry, brokers].map((one) => ({
     close: async () => one?.close?.(),
   }))
-  const close = () => closeInTurn([watching, dependencies.movedClocks], store, beside, postgres)
+  const behind = [part('event store', store), beside, part('database', postgres)]
+  const close = () => closeInTurn([watching, dependencies.movedClocks], ...behind)
   const engines = { postgres, ...(brokers && { brokers }) }
   return { configuration, ...engines, asStored: store, snapshots, dependencies, health, turns, close }
 }

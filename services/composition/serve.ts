@@ -3,12 +3,18 @@ import { readConfiguration, type Configuration } from '../../infra/configuration
 import type { Subscription } from '../../packages/kernel/ports.ts'
 import { openRuntime, type Runtime, type RuntimeOptions } from './dependencies.ts'
 import { serveHealth } from './listen.ts'
-import { closeInTurn, orClose } from './closing.ts'
+import { leaveEmbedded } from '../../infra/postgres/server/embedded.ts'
+import { closeInTurn, closingParts, orClose, part } from './closing.ts'
 
 export interface Served extends Subscription {
   /** Its port; left out, it serves only its health. */
   readonly port?: number
 }
+
+/** Much longer than requests, timers and an embedded server take to end. */
+const stopMostMsUsual = 60_000
+/** Who is told to end again sooner was told twice, as by a terminal and by a supervisor. */
+const impatientMs = 1_000
 
 /** V8 by itself collects a quickly grown heap only at four times its size. */
 const heapGrowingPercent = 100
@@ -31,7 +37,7 @@ export function serve(
       process.stdout.write(`${name} is ready: ${at}http://localhost:${health.port}/readyz\n`)
       return async () => {
         runtime.health.stop()
-        await closeInTurn(served, health, runtime)
+        await closeInTurn(part(name, served), health, runtime)
       }
     })
   })
@@ -39,15 +45,18 @@ export function serve(
 
 /**
  * Starts something that returns a stop function, and stops it when this process is told to end or its parent
- * is gone. A start that waits then ends at once, which `ending` says. A failed start is one sentence.
+ * is gone. A start that waits then ends at once, which `ending` says. A failed start is one sentence, and so
+ * is a stop that hangs.
  */
 export async function run(
   start: (configuration: Configuration, ending: AbortSignal) => Promise<() => Promise<void>>,
+  { stopMostMs = stopMostMsUsual } = {},
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`)
   try {
     const ending = new AbortController()
-    const starting = start(readConfiguration(), ending.signal).catch((error: unknown) => {
+    const configuration = readConfiguration()
+    const starting = start(configuration, ending.signal).catch((error: unknown) => {
       // A start that ends because it is told to leaves nothing to stop.
       if (error !== ending.signal.reason) throw error
       return async () => undefined
@@ -58,7 +67,14 @@ export async function run(
       ending.abort()
       return (stopped ??= starting.then((close) => close()))
     }
-    const end = () => void stop().then(() => process.exit(0), fail)
+    const patience = new StopPatience(stopMostMs + configuration.drainSeconds * 1_000)
+    const end = () => {
+      patience.begin()
+      void stop().then(
+        () => patience.unlessOver(() => process.exit(0)),
+        (error: unknown) => patience.unlessOver(() => fail(error)),
+      )
+    }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
     if (process.send) process.once('disconnect', end)
     const loading = loadAhead().catch(async (error: unknown) => {
@@ -69,6 +85,45 @@ export async function run(
   } catch (error) {
     fail(error)
   }
+}
+
+/** Ends a stop that hangs, but leaves no embedded server behind: only one that is killed does. */
+class StopPatience {
+  readonly #mostMs: number
+  #begunAt: number | undefined
+  #isTold = false
+  #isOver = false
+
+  constructor(mostMs: number) {
+    this.#mostMs = mostMs
+  }
+
+  /** Whoever asks again is told what it waits for. */
+  begin(): void {
+    const now = performance.now()
+    if (this.#begunAt === undefined) setTimeout(() => void this.#giveUp().catch(fail), this.#mostMs)
+    this.#begunAt ??= now
+    if (this.#isTold || now - this.#begunAt < impatientMs) return
+    this.#isTold = true
+    const leftSeconds = Math.ceil((this.#begunAt + this.#mostMs - now) / 1_000)
+    process.stderr.write(`Still stopping: ${hangingParts()}; at most ${leftSeconds} s more\n`)
+  }
+
+  unlessOver(exit: () => void): void {
+    if (!this.#isOver) exit()
+  }
+
+  async #giveUp(): Promise<never> {
+    this.#isOver = true
+    const seconds = Math.round(this.#mostMs / 1_000)
+    process.stderr.write(`Not stopped within ${seconds} s: ${hangingParts()}; ended all the same\n`)
+    await leaveEmbedded()
+    process.exit(1)
+  }
+}
+
+function hangingParts(): string {
+  return closingParts().join(', ') || 'what was being started'
 }
 
 /**

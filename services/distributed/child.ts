@@ -28,6 +28,10 @@ export class Child {
     this.#running = this.#keepRunning()
   }
 
+  get name(): string {
+    return this.#options.name
+  }
+
   /** Asks it to end, and kills it when it does not. */
   async stop(): Promise<void> {
     this.#stopping.abort()

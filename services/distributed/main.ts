@@ -4,7 +4,7 @@ import { environmentWith, type Configuration } from '../../infra/configuration.t
 import { startBroker } from '../../infra/kafka/broker.ts'
 import { firstMerchant } from '../composition/first-merchant.ts'
 import { openRuntime, type Runtime } from '../composition/dependencies.ts'
-import { closeInTurn, orClose } from '../composition/closing.ts'
+import { closeInTurn, orClose, part } from '../composition/closing.ts'
 import { run, warnOfLimitations } from '../composition/serve.ts'
 import { Child } from './child.ts'
 
@@ -17,7 +17,7 @@ const kafkaPort = 9092
 await run(async (configuration, ending) => {
   warnOfLimitations(configuration, { isApart: true })
   const kafka = await findKafka(configuration)
-  const broker = { close: kafka.stop }
+  const broker = part('Kafka', { close: kafka.stop })
   const runtime = await orClose(broker, () => openRuntime(configuration, { ending }))
   const behind = { close: () => closeInTurn(runtime, broker) }
   const setUp = () => firstMerchant(runtime, configuration.dataDirectory, ending)
@@ -26,7 +26,7 @@ await run(async (configuration, ending) => {
   const children = services.flatMap((service) => copiesOf(service, runtime, kafka.brokers))
   return () =>
     closeInTurn(
-      children.map((child) => ({ close: () => child.stop() })),
+      children.map((child) => part(child.name, { close: () => child.stop() })),
       behind,
     )
 })

@@ -7,7 +7,7 @@ import { Health } from '../composition/observing/health.ts'
 import { openLog } from '../composition/observing/log.ts'
 import { healthOr, listen } from '../composition/listen.ts'
 import { tellWaiting } from '../composition/alone.ts'
-import { closeInTurn, orClose } from '../composition/closing.ts'
+import { closeInTurn, orClose, part } from '../composition/closing.ts'
 import { run } from '../composition/serve.ts'
 
 /** Longer than its clients keep a connection: none of their calls hits one that is just being closed. */
@@ -30,7 +30,7 @@ await run(async (configuration, ending) => {
     process.stdout.write(`sandbox is ready: http://localhost:${listening.port}/readyz\n`)
     return async () => {
       health.stop()
-      await closeInTurn(listening, postgres)
+      await closeInTurn(part('sandbox', listening), part('database', postgres))
     }
   })
 })

@@ -10,6 +10,7 @@ import { closedPort } from '../support/network/closed-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
 import { killConnection, killPostgres } from '../support/processes/postmaster.ts'
+import { ServiceApart } from '../support/processes/service-apart.ts'
 import { ServiceProcess, serviceProcess } from '../support/processes/service-process.ts'
 import type { MerchantClient } from '../support/service.ts'
 
@@ -72,6 +73,24 @@ t.test('a service that is told again and again to end ends once, and so does its
   }
   await eventually(tellAgain, (is) => is)
   t.match(await service.ended, { code: 0 })
+  t.notOk(existsSync(join(dataDirectory, 'postgres/postmaster.pid')))
+})
+
+t.test('a stop that hangs says what hangs, stops the database and ends with code 1', async (t) => {
+  const dataDirectory = temporaryDirectory(t)
+  t.teardown(() => killPostgres(dataDirectory))
+  const file = 'test/support/processes/hanging-process'
+  const started = new ServiceApart(t, 'projector', { DATA_DIR: dataDirectory }, { file })
+  await started.port()
+  started.signal('SIGTERM')
+  const askAgain = async () => {
+    started.signal('SIGINT')
+    return started.errors
+  }
+  await eventually(askAgain, (errors) => errors !== '')
+  t.match(started.errors, /^Still stopping: projector; at most \d s more\n$/)
+  t.equal(await started.ended, 1)
+  t.match(started.errors, /\nNot stopped within 3 s: projector; ended all the same\n$/)
   t.notOk(existsSync(join(dataDirectory, 'postgres/postmaster.pid')))
 })
 

@@ -74,7 +74,29 @@ export async function startEmbeddedPostgres({ directory }: EmbeddedOptions): Pro
   }
   const { guest, server } = await new Launch(home).entered()
   const host = encodeURIComponent(server.socketDirectory)
-  return { url: `postgresql:///ikw?host=${host}&port=${server.port}&user=ikw`, stop: () => stop(home, guest) }
+  const url = `postgresql:///ikw?host=${host}&port=${server.port}&user=ikw`
+  return { url, stop: leaving(home, guest) }
+}
+
+/** Ends the visits of this process to servers that it has not left yet. */
+const visits = new Set<() => Promise<void>>()
+
+/** Once, however many ask for it: who gives up a stop that hangs does, too. */
+function leaving(home: Home, guest: Guest): () => Promise<void> {
+  let left: Promise<void> | undefined
+  const leave = () => (left ??= stop(home, guest).then(gone, again))
+  const gone = () => void visits.delete(leave)
+  const again = (error: unknown) => {
+    left = undefined
+    throw error
+  }
+  visits.add(leave)
+  return leave
+}
+
+/** Leaves every server that this process still uses, and stops those that no other process uses. */
+export async function leaveEmbedded(): Promise<void> {
+  await Promise.all([...visits].map((leave) => leave()))
 }
 
 /**
