@@ -104,3 +104,50 @@ t.test('a subscription whose periods have ended is read once, however many are m
   const types = (await read(`subscription-${id}`, 0)).map(({ type }) => type)
   t.strictSame(types, ['SubscriptionStarted', 'SubscriptionRenewed', 'SubscriptionRenewed'])
 })
+
+const kinds = ['subscription_period', 'subscription_unpaid'] as const
+const happened: Readonly<Record<string, readonly string[]>> = {
+  '2025-11-21T08:00:00.000Z': ['SubscriptionBecameUnpaid'],
+  '2025-12-21T08:00:00.000Z': ['SubscriptionRenewed', 'SubscriptionBecameUnpaid'],
+  '2026-01-21T08:00:00.000Z': ['SubscriptionRenewed', 'SubscriptionRenewed'],
+}
+
+t.test('what came due comes in the order of its time, whichever timer runs first', async (t) => {
+  for (const [unpaidAt, types] of Object.entries(happened)) {
+    for (const kind of kinds) {
+      const { store, process } = openLog()
+      const [id, plan, customer, invoice] = ['a1', 'd1', 'c1', 'e1'].map(
+        (end) => `0190a1b2-0000-7000-8000-0000000000${end}`,
+      )
+      const item = { plan: plan!, name: 'Solar kit', quantity: 1, unitAmount: 5_000, meters: {} }
+      const timing: Timing = { ...monthly, start: '2025-11-01T08:00:00.000Z' }
+      const terms = { customer: customer!, currency: 'XOF', items: [item], timing, metadata: {} }
+      const invoicing = { pages: 'https://pay.example/invoice', seed: plan! }
+      const data = { ...terms, cancelAtPeriodEnd: false, invoicing }
+      const executor = process()
+      const send = (command: Parameters<typeof executor.send>[2]) =>
+        executor.send(subscription, id!, command as never, envelope)
+      await send({ type: 'StartSubscription', data })
+      await send({ type: 'MarkPastDue', data: { invoice: invoice!, unpaidAt } })
+      const clock = () => new Date('2026-01-05T08:00:00.000Z')
+      const dependencies = { executor, clock, newId: () => plan! } as unknown as Dependencies
+      const { merchant, livemode } = envelope
+      const timer = {
+        merchant,
+        livemode,
+        id: `${kind}:${id}`,
+        kind,
+        subject: id!,
+        dueAt: unpaidAt,
+        attempts: 0,
+      }
+      await subscriptionProcess.timers![kind]!(timer, toolsOf(dependencies))
+      const events = await store.readStream(`subscription-${id}`, 2)
+      t.strictSame(
+        events.map(({ type }) => type),
+        types,
+        `${kind}, unpaid at ${unpaidAt}`,
+      )
+    }
+  }
+})

@@ -78,3 +78,12 @@ export function billableOf(items: readonly Item[]): readonly (readonly [meter: s
   const share = meteredMax / prices.length
   return prices.map(([meter, price]) => [meter, Math.max(1, Math.floor(share / Math.max(1, price)))])
 }
+
+/** When it becomes unpaid, if it does: the oldest of what is overdue decides. */
+export function unpaidFrom(
+  status: ExistingSubscription['status'],
+  arrears: readonly { readonly unpaidAt: string }[],
+): string | null {
+  if (status === 'unpaid') return null
+  return arrears.map(({ unpaidAt }) => unpaidAt).toSorted()[0] ?? null
+}

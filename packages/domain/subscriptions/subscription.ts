@@ -5,7 +5,14 @@ import { refuse } from '../../contract/refusals.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
 import { subscriptionEvents, type Bill, type Item, type SubscriptionEvents } from './events.ts'
 import { endOf, periodAt, scheduleOf, type Timing } from './periods.ts'
-import { billOf, metersOf, type ExistingSubscription, type Subscription, type Usage } from './state.ts'
+import {
+  billOf,
+  metersOf,
+  unpaidFrom,
+  type ExistingSubscription,
+  type Subscription,
+  type Usage,
+} from './state.ts'
 
 type Started = SubscriptionEvents['SubscriptionStarted']
 type Happening = Message<SubscriptionEvents>
@@ -195,13 +202,4 @@ function owing(
 function without(state: Subscription, invoice: string): ExistingSubscription {
   const current = begun(state)
   return { ...current, arrears: current.arrears.filter((one) => one.invoice !== invoice) }
-}
-
-/** The oldest of them decides. */
-function unpaidFrom(
-  status: ExistingSubscription['status'],
-  arrears: readonly { readonly unpaidAt: string }[],
-): string | null {
-  if (status === 'unpaid') return null
-  return arrears.map(({ unpaidAt }) => unpaidAt).toSorted()[0] ?? null
 }
