@@ -85,8 +85,8 @@ function checkWhole(lines: readonly ReadLine[]): void {
   throw new StatementError([`It is about more than a year: ${ends}.`])
 }
 
-/** The column is one of the operator's own, and ours is another one or none. */
-function refuseForeign(references: readonly string[]): void {
+/** None of them is ours: the column is one of the operator's own, and ours is another one or none. */
+export function refuseForeign(references: readonly string[]): void {
   const foreign = references.find((text) => text !== '')
   if (foreign === undefined) return
   throw new StatementError([

@@ -169,6 +169,17 @@ t.test('ours on another day than the statement explains its line, and is missed 
   t.end()
 })
 
+t.test('a reference that is none of ours is as if it was not there', (t) => {
+  const { own, lines } = made({ amount: 500, minute: 0, mistake: 'none' })
+  const reference = randomUUID()
+  const comparing = { lines: [{ ...lines[0]!, number: 1, reference }], own: [own], dayOf }
+  const kindsWith = (foreign: ReadonlySet<string>) =>
+    compare({ ...comparing, settledBefore: new Set(), foreign }).map(({ kind }) => kind)
+  t.strictSame(kindsWith(new Set([reference])), ['matched'])
+  t.strictSame(kindsWith(new Set()), ['only_there', 'only_here'], 'one of ours is no other one of ours')
+  t.end()
+})
+
 t.test('many lines of one amount without references are paired in the order of time', (t) => {
   const count = 20_000
   const all = Array.from({ length: count }, (_, index) =>

@@ -254,9 +254,9 @@ t.test('a file that cannot be read imports nothing', async (t) => {
 t.test('a run that is killed goes on where it stopped, and two at once write each line once', async (t) => {
   const strangers = Array.from({ length: 30_000 }, (_, index) => ({
     reference: randomUUID(),
-    amount: index + 1,
+    amount: 100_000 + index,
   }))
-  const path = file(csv(strangers))
+  const path = file(csv([...(await operations(1_000, 1_000)), ...strangers]))
   const findings = async () =>
     (
       await pool().query(

@@ -13,6 +13,8 @@ export interface Comparing {
   readonly own: readonly OwnMovement[]
   /** Entries that an earlier statement has. */
   readonly settledBefore: ReadonlySet<string>
+  /** References that are none of ours: what an operator makes up may look like them. Left out: none is. */
+  readonly foreign?: ReadonlySet<string>
   /** The day of a time, where the operator is. */
   readonly dayOf: (time: string) => string
   /** Left out: the operator takes no fees. */
@@ -27,7 +29,7 @@ const nearMs = 3_600_000
  * time. Each line and each of our movements within the time of the statement is in exactly one finding.
  */
 export function compare(comparing: Comparing): readonly Finding[] {
-  const { lines, own, settledBefore } = comparing
+  const { lines, own, settledBefore, foreign = new Set() } = comparing
   const open = new OpenMovements(own.filter(({ entryId }) => !settledBefore.has(entryId)))
   const known = new Set(own.map(referenceKey))
   const findings: Finding[] = []
@@ -36,7 +38,7 @@ export function compare(comparing: Comparing): readonly Finding[] {
     const found = open.takeByReference(line)
     if (found) findings.push({ kind: kindOf(line, found, comparing), line, own: found })
     else if (known.has(referenceKey(line))) findings.push({ kind: 'double', line, own: null })
-    else if (line.reference === '') unnamed.push(line)
+    else if (line.reference === '' || foreign.has(line.reference)) unnamed.push(line)
     else findings.push({ kind: 'only_there', line, own: null })
   }
   const pairs = open.pairByTime(unnamed)

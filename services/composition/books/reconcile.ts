@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Postgres } from '../../../infra/postgres/client/connect.ts'
 import { inReadTransaction } from '../../../infra/postgres/client/read-transaction.ts'
 import {
+  ownReferences,
   providerMovement,
   providerMovements,
   settledEntries,
   unfinishedStatement,
   type MovementsAsked,
 } from '../../../infra/postgres/finance/provider-movements.ts'
-import type { ReadStatement } from '../../../infra/statements/read-statement.ts'
+import { refuseForeign, type ReadStatement } from '../../../infra/statements/read-statement.ts'
 import { derivedId } from '../../../packages/contract/identity.ts'
 import type { Dependencies } from '../../../packages/contract/routes.ts'
 import type { AgreedFees } from '../../../packages/domain/statements/agreed-fees.ts'
@@ -64,6 +65,7 @@ export async function reconcile(asked: Reconciling): Promise<ReconciledStatement
   const id = derivedId(namespace, `${rail} ${environment} ${currency} ${read.digest}`)
   const through = await caughtUp(asked)
   await requireFinished(asked, id)
+  await requireOwn(asked, id)
   const send = sender(asked, id)
   const importing = importedAs(asked, through)
   const begun = await send({ type: 'ImportStatement', data: importing })
@@ -109,6 +111,19 @@ async function requireFinished(
     `The statement of ${rail} that was imported at ${importedAt} was cut off: run it again first. ` +
       `The SHA-256 of its file is ${digest}.`,
   )
+}
+
+/** What is imported stays, so a file of which we know nothing is refused before that. */
+async function requireOwn({ dependencies, pool, read }: Reconciling, id: string): Promise<void> {
+  const { state } = await dependencies.executor.current(statement, id)
+  if (state.imported) return
+  const given = referencesOf(read)
+  const own = await inReadTransaction(pool, (moment) => ownReferences(moment, given))
+  if (own.size === 0) refuseForeign(given)
+}
+
+function referencesOf({ lines }: ReadStatement): readonly string[] {
+  return lines.map(({ reference }) => reference).filter((reference) => reference !== '')
 }
 
 /** Findings of two readings of one file would be the statement of nobody. */
@@ -176,7 +191,10 @@ async function findingsOf({ pool, read, clock, fees }: Reconciling, imported: Im
     for await (const rows of providerMovements(moment, wanted)) own.push(...rows)
     const settledBefore = await settledEntries(moment, { rail, environment, currency, before: through + 1 })
     const ours = await providerMovement(moment, wanted)
+    const known = await ownReferences(moment, referencesOf(read))
+    const foreign = new Set(referencesOf(read).filter((reference) => !known.has(reference)))
+    for (const { reference } of own) foreign.delete(reference)
     const dayOf = (time: string) => clock.dayOf(time)
-    return { findings: compare({ lines: read.lines, own, settledBefore, dayOf, fees }), ours }
+    return { findings: compare({ lines: read.lines, own, settledBefore, foreign, dayOf, fees }), ours }
   })
 }
