@@ -47,6 +47,31 @@ t.test('of many registrations at once 20 are taken, and who turns endpoints off 
   t.equal((await service.post(`${endpoints}/${today}`, enabling, { key })).status, 200, 'it has its place')
 })
 
+t.test('an endpoint whose secret was lost is shown again, though all places are taken since', async (t) => {
+  const key = service.liveKey
+  const idempotencyKey = randomUUID()
+  const wanted = { url: 'https://lost.example/' }
+  for (const { id } of (await service.get<{ data: Body[] }>(`${endpoints}?limit=100`, { key })).body.data)
+    await disabledAt(String(id), Date.now() - 86_401_000).catch(() => undefined)
+  const keyed = { key, headers: { 'idempotency-key': idempotencyKey } }
+  const first = await service.post(endpoints, wanted, keyed)
+  t.equal(first.status, 201)
+  await disabledAt(String(first.body['id']), Date.now() - 86_401_000)
+  const others = Array.from({ length: 30 }, () =>
+    service.post(endpoints, { url: 'https://shop.example/' }, { key }),
+  )
+  t.ok((await Promise.all(others)).some(({ status }) => status === 409))
+  // As a process leaves it that dies before it has kept the answer.
+  await service.service.runtime.postgres.pool.query(
+    `update answers set status = 'running', http_status = null, body = null, in_hand_at = '-infinity'
+     where key = $1`,
+    [idempotencyKey],
+  )
+  const again = await service.post(endpoints, wanted, keyed)
+  t.strictSame([again.status, again.body], [first.status, first.body])
+  t.equal((await service.post(endpoints, wanted, { key })).status, 409, 'a new one has no place')
+})
+
 /** Turns an endpoint off as another process did then. */
 async function disabledAt(publicId: string, time: number): Promise<void> {
   const { dependencies } = service.service.runtime

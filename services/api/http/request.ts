@@ -1,5 +1,11 @@
 import type { Client, Dependencies, Request, SendOptions } from '../../../packages/contract/routes.ts'
-import { streamName, type Decider, type Message, type Payloads } from '../../../packages/kernel/decider.ts'
+import {
+  streamName,
+  type AnyDecider,
+  type Decider,
+  type Message,
+  type Payloads,
+} from '../../../packages/kernel/decider.ts'
 import type { Envelope } from '../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../packages/kernel/execution/options.ts'
 import { foldStored } from '../../../packages/kernel/history.ts'
@@ -16,6 +22,11 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
   readonly ifRevision: number | undefined
   /** An earlier try of it did not end: it may have had effects. */
   readonly isResumed: boolean
+  /**
+   * The stream as an earlier try of this request has left it, whose answer was lost: what that was checked
+   * against then is not checked again. `undefined` where it did not come that far, or there was none.
+   */
+  earlier(decider: AnyDecider, id: string): Promise<Outcome<unknown> | undefined>
   /** Header Min-Position: a list must reflect at least this position. */
   readonly minPosition: number | undefined
   /** This process's last write for the owner. */
@@ -26,7 +37,7 @@ export interface AnyRequest extends Request<object | undefined, Readonly<Record<
 
 export interface RequestParts extends Omit<
   AnyRequest,
-  'owner' | 'client' | 'position' | 'showed' | 'read' | 'send' | 'isResumed' | 'hasWritten'
+  'owner' | 'client' | 'position' | 'showed' | 'read' | 'send' | 'isResumed' | 'earlier' | 'hasWritten'
 > {
   /** Few requests ask. */
   readonly findClient: () => Client
@@ -143,31 +154,36 @@ export class HttpRequest implements AnyRequest {
     options?: SendOptions,
   ) {
     const { isWhole, ...sending } = options ?? {}
+    const known = isWhole && (await this.earlier(decider, id))
+    if (known) return known
     const isSubject = id === this.subject
     const bound = isSubject && this.#ifRevision !== undefined ? { ifRevision: this.#ifRevision } : undefined
     const envelope = options || bound ? Object.assign({}, this.envelope, sending, bound) : this.envelope
-    const earlier = isWhole && this.#isResumed ? await this.#earlier(decider, id) : undefined
-    const outcome =
-      earlier ?? (await this.dependencies.executor.send(decider, id, command, envelope as never))
-    this.showed(outcome.position)
-    if (isSubject) this.#ifRevision = undefined
-    if (isSubject || id === this.id) this.read(outcome.revision)
-    if (id === this.id && outcome.appended > 0) this.#hasStarted = true
-    return outcome
+    const outcome = await this.dependencies.executor.send(decider, id, command, envelope as never)
+    return this.#after(outcome, id)
   }
 
-  /** The stream as an earlier try of this request left it, if it got that far. */
-  async #earlier<S, C extends Payloads, E extends Payloads, O extends Owner>(
+  async earlier<S, C extends Payloads, E extends Payloads, O extends Owner>(
     decider: Decider<S, C, E, O>,
     id: string,
   ): Promise<Outcome<S> | undefined> {
-    const isOwn = this.#isOwn()
+    const isOwn = this.#isResumed ? this.#isOwn() : undefined
     if (!isOwn) return undefined
     const events = await this.dependencies.store.readStream(streamName(decider.category, id), 0)
     const last = events.findLast(isOwn)
     if (!last || !owns(this.owner, events[0]!.metadata)) return undefined
     const { revision, position } = last
     const before = events.filter((event) => event.revision <= revision)
-    return { id, state: foldStored(decider, before) as S, revision, position, appended: 0 }
+    const state = foldStored(decider, before) as S
+    return this.#after({ id, state, revision, position, appended: 0 }, id)
+  }
+
+  #after<S>(outcome: Outcome<S>, id: string): Outcome<S> {
+    const isSubject = id === this.subject
+    this.showed(outcome.position)
+    if (isSubject) this.#ifRevision = undefined
+    if (isSubject || id === this.id) this.read(outcome.revision)
+    if (id === this.id && outcome.appended > 0) this.#hasStarted = true
+    return outcome
   }
 }

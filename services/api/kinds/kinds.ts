@@ -14,13 +14,8 @@ export const kinds: Readonly<
   Record<AnyRoute['kind'], (route: AnyRoute, request: AnyRequest) => Promise<unknown>>
 > = {
   async create(route, request) {
-    if (route.within) await requireParent(route, request)
     const id = route.identity?.((request.body ?? {}) as never, request.caller) ?? request.id
-    const command = route.prepare ? await prepared(route, request) : commandOf(route, request, id)
-    const outcome = await request.send(route.decider!, id, command, {
-      mustBeNew: !route.identity,
-      isWhole: true,
-    })
+    const outcome = (await request.earlier(route.decider!, id)) ?? (await created(route, request, id))
     if (route.after) await route.after(request as never, outcome as never)
     return viewed(route, request, { id, state: outcome.state })
   },
@@ -28,13 +23,8 @@ export const kinds: Readonly<
   async change(route, request) {
     if (route.within) await requireOwnParent(route, request)
     if (route.only) await requireAmongOwn(route, request)
-    if (route.prepare) await requireSubject(route, request)
     const id = request.subject!
-    const command = route.prepare ? await prepared(route, request) : commandOf(route, request, id)
-    const outcome = await request.send(route.decider!, id, command, {
-      mustExist: !route.subject,
-      isWhole: true,
-    })
+    const outcome = (await request.earlier(route.decider!, id)) ?? (await changed(route, request, id))
     if (route.after) await route.after(request as never, outcome as never)
     return (await viewed(route, request, { id, state: outcome.state })) ?? refuse('resource_must_exist')
   },
@@ -75,6 +65,22 @@ export const kinds: Readonly<
   async redirect(route, request) {
     return route.action!(request as never)
   },
+}
+
+async function created(route: AnyRoute, request: AnyRequest, id: string) {
+  if (route.within) await requireParent(route, request)
+  const command = await commandFor(route, request, id)
+  return request.send(route.decider!, id, command, { mustBeNew: !route.identity, isWhole: true })
+}
+
+async function changed(route: AnyRoute, request: AnyRequest, id: string) {
+  if (route.prepare) await requireSubject(route, request)
+  const command = await commandFor(route, request, id)
+  return request.send(route.decider!, id, command, { mustExist: !route.subject, isWhole: true })
+}
+
+async function commandFor(route: AnyRoute, request: AnyRequest, id: string) {
+  return route.prepare ? prepared(route, request) : commandOf(route, request, id)
 }
 
 async function prepared(route: AnyRoute, request: AnyRequest) {

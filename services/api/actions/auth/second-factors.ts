@@ -38,7 +38,9 @@ export async function setUpTotp(
   const { dependencies, body } = request
   const known = await knownUser(dependencies, id)
   if (known.totp) refuse('totp_must_be_off')
-  await requireProof(request, known, { purpose: 'enable_totp', challengeId: body.challengeId })
+  // An earlier try whose answer was lost has proved it.
+  if (known.setup?.secretId !== request.id)
+    await requireProof(request, known, { purpose: 'enable_totp', challengeId: body.challengeId })
   const { email } = known
   const data = { secretId: request.id, secret: dependencies.codes.newSecret() }
   const { state } = await request.send(user, id, { type: 'SetUpTotp', data }, { isWhole: true })

@@ -35,24 +35,31 @@ type RequestPart<Body = unknown> = Pick<Request<Body>, 'dependencies' | 'caller'
 /** The key belongs to the environment that the body names, whatever the header says. */
 export async function issueApiKey(request: Request<Static<typeof ApiKeyRequest>>) {
   const { caller, dependencies, body } = request
-  const { name, expiresAt = null, ipAllowList } = body
+  const { name, scopes: granted, expiresAt = null, ipAllowList } = body
   const owner = { merchant: caller.merchant, livemode: body.environment === 'live' }
-  requireKnown(body.scopes)
-  requireOwn(caller, body.scopes)
-  const addresses = ipAllowList ?? []
-  requireAddresses(addresses)
-  if (expiresAt !== null && new Date(expiresAt) <= dependencies.clock())
-    refuseField('request_must_be_valid', '/expiresAt', 'expiresAt must be in the future')
-  if (owner.livemode) await requireLive(request, body.challengeId)
   const secret = await secretFor(request, owner.livemode)
-  const data = { ...secret.stored, name, scopes: body.scopes, addresses, expiresAt }
+  const data = { ...secret.stored, name, scopes: granted, addresses: ipAllowList ?? [], expiresAt }
   const id = apiKeyId(secret.stored.hash)
-  const envelope = actingFor(owner, request.envelope)
   const { executor } = dependencies
+  const known = await executor.current(apiKey, id)
+  // Its id follows from the request: an earlier try, whose answer was lost, was allowed to.
+  if (known.state.status === 'none') await requireIssuable(request)
+  const envelope = actingFor(owner, request.envelope)
   const issued = await executor.send(apiKey, id, { type: 'IssueApiKey', data }, envelope)
   request.showed(issued.position)
   await requireOngoing(request, { id, envelope })
   return viewNewApiKey({ id, state: issued.state, key: secret.key, now: dependencies.clock() })!
+}
+
+async function requireIssuable(request: Request<Static<typeof ApiKeyRequest>>): Promise<void> {
+  const { caller, dependencies, body } = request
+  const { environment, expiresAt = null, ipAllowList } = body
+  requireKnown(body.scopes)
+  requireOwn(caller, body.scopes)
+  requireAddresses(ipAllowList ?? [])
+  if (expiresAt !== null && new Date(expiresAt) <= dependencies.clock())
+    refuseField('request_must_be_valid', '/expiresAt', 'expiresAt must be in the future')
+  if (environment === 'live') await requireLive(request, body.challengeId)
 }
 
 interface JustIssued {
