@@ -59,5 +59,10 @@ export function scopesOfRole(role: Role): readonly Scope[] {
   return byRole.get(role)!
 }
 
+/** Whoever may write to the team gives any role that somebody can be invited with. */
+export function mayInvite(role: Role | undefined): boolean {
+  return role !== undefined && scopesOfRole(role).includes('team.write')
+}
+
 /** Who works for no merchant, or none any more, may begin with one of their own. */
 export const scopesOfNonMembers: readonly Scope[] = ['organizations.write']

@@ -84,13 +84,16 @@ export const RemovedMember = record({
   deleted: Type.Literal(true),
 })
 
+/** `isBacked`: who has sent it may still invite. */
 export function viewInvitation(
   id: string,
   state: Invitation,
   now: Date,
+  isBacked = true,
 ): Static<typeof InvitationResource> | undefined {
   if (state.status === 'none') return undefined
   const { email, role, expiresAt, sentAt } = state
+  const status = statusOf(state, now)
   return {
     id,
     object: 'invitation',
@@ -99,7 +102,7 @@ export function viewInvitation(
     email,
     name: state.name,
     role,
-    status: statusOf(state, now),
+    status: status === 'pending' && !isBacked ? 'revoked' : status,
     expires_at: expiresAt,
   }
 }

@@ -14,7 +14,7 @@ import {
 import { invitations } from '../../../projections/invitations.ts'
 import { merchants } from '../../../projections/merchants.ts'
 import { acceptInvitation } from '../actions/organizations/invitations.ts'
-import { invite, now, removeFromTeam, showTeam } from '../actions/organizations/team.ts'
+import { invite, removeFromTeam, showTeam, standingOf } from '../actions/organizations/team.ts'
 import { ChallengeOrSession } from './auth-factors.ts'
 
 const ofUsers = { credentials: ['user'], environment: 'either' } as const
@@ -31,7 +31,7 @@ const invited = {
 const rows = [
   perform('GET /api/v1/merchant/team', {
     ...reads,
-    summary: 'Members and open invitations, newest first',
+    summary: 'Members and open invitations, newest first; one is open as long as who sent it may invite',
     query: TeamQuery,
     returns: TeamResource,
     action: showTeam,
@@ -61,7 +61,8 @@ const rows = [
 
   show('GET /api/v1/merchant/team/invitations/{id}', {
     ...invited,
-    beside: now,
+    beside: standingOf,
+    view: (id, state, { now, isBacked }) => viewInvitation(id, state, now, isBacked),
     summary: 'Where an invitation stands',
     inferred: true,
   }),

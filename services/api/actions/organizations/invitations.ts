@@ -1,3 +1,4 @@
+import { mayInvite } from '../../../../packages/contract/access/roles.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../../packages/contract/routes.ts'
 import type { Static } from '../../../../packages/contract/vocabulary.ts'
@@ -35,6 +36,8 @@ export async function acceptInvitation(request: Accepting) {
     refuse('user_must_not_be_a_member_yet')
   const user = found?.id ?? (await register(request, invited))
   if (found && !found.state.emailVerified) await takeOver(request, found)
+  // Somebody may have been removed while the password was hashed.
+  await requireInviter(dependencies, invited)
   const own = actingFor(
     { merchant: invited.merchant, livemode: false },
     { ...envelope, actor: `user:${user}` },
@@ -53,15 +56,29 @@ export async function acceptInvitation(request: Accepting) {
 }
 
 async function openInvitation(
-  { store, clock }: Dependencies,
+  dependencies: Dependencies,
   id: string,
   link: string,
 ): Promise<ExistingInvitation> {
+  const { store, clock } = dependencies
   const state = await readState(store, invitation, id)
   if (state.status === 'none' || state.link !== link || state.status === 'accepted')
     return refuse('token_must_be_valid')
-  return statusOf(state, clock()) === 'pending' ? state : refuse('invitation_must_be_open')
+  if (statusOf(state, clock()) !== 'pending') refuse('invitation_must_be_open')
+  await requireInviter(dependencies, state)
+  return state
 }
+
+/** Whoever is removed, or may no longer invite, lets nobody in afterwards, and so not themselves. */
+async function requireInviter(
+  dependencies: Dependencies,
+  { by, merchant: host }: ExistingInvitation,
+): Promise<void> {
+  const inviting = await membershipIn(dependencies, by, host)
+  if (!mayInvite(inviting?.role)) refuse('invitation_must_be_open', { detail: inviterIsGone })
+}
+
+const inviterIsGone = 'Whoever sent this invitation may no longer invite: ask the merchant for another one'
 
 /** Somebody who is new here, whose address needs no other proof. */
 async function register(request: Accepting, invited: ExistingInvitation): Promise<string> {

@@ -1,3 +1,4 @@
+import { mayInvite } from '../../../../packages/contract/access/roles.ts'
 import { refuse } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../../packages/contract/vocabulary.ts'
@@ -6,6 +7,7 @@ import {
   invitationName,
   statusOf,
   type ExistingInvitation,
+  type Invitation,
 } from '../../../../packages/domain/invitations/invitation.ts'
 import {
   viewInvitation,
@@ -26,6 +28,7 @@ import { equal } from '../../../../packages/kernel/ports/reads.ts'
 import { invitations } from '../../../../projections/invitations.ts'
 import { countInvitation } from '../auth/sign-in-guards.ts'
 import { knownUser, signedIn, userOf } from '../auth/user-accounts.ts'
+import { membershipIn } from './memberships.ts'
 
 type Member = Static<typeof MemberResource>
 type Existing = Exclude<Merchant, { status: 'none' }>
@@ -43,7 +46,10 @@ export async function showTeam(
   const { page = 1, limit = 20 } = query
   const { members, joined } = await ownMerchant(request)
   const people = Object.entries(members).map(([user, role]) => ({ user, role, at: joined[user]! }))
-  const open = (await openInvitations(request)).map((invited) => ({ ...invited, at: invited.state.sentAt }))
+  const open = (await openInvitations(request, members)).map((invited) => ({
+    ...invited,
+    at: invited.state.sentAt,
+  }))
   const all = [...people, ...open].toSorted((one, other) => (one.at < other.at ? 1 : -1))
   const end = page * limit
   const shown = all.slice(end - limit, end).map(async (one): Promise<Member> => {
@@ -87,7 +93,11 @@ interface Open {
   readonly state: ExistingInvitation
 }
 
-async function openInvitations({ dependencies, caller }: Request<unknown>): Promise<readonly Open[]> {
+/** Of whoever may still invite: no other one lets anybody in. */
+async function openInvitations(
+  { dependencies, caller }: Request<unknown>,
+  members: Existing['members'],
+): Promise<readonly Open[]> {
   const { reads, store, clock } = dependencies
   await reads.reached(await store.head(), waitMs, invitations.name)
   const { rows } = await reads.page<Open>({
@@ -96,7 +106,7 @@ async function openInvitations({ dependencies, caller }: Request<unknown>): Prom
     order: 'created',
     limit: openMost,
   })
-  return rows.filter(({ state }) => statusOf(state, clock()) === 'pending')
+  return rows.filter(({ state }) => statusOf(state, clock()) === 'pending' && mayInvite(members[state.by]))
 }
 
 // Inviting
@@ -113,7 +123,7 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
   const invited = await userOf(dependencies, email)
   if (invited && invited.id in members) refuse('user_must_not_be_a_member_yet')
   const id = await dependencies.blindIndex(invitationName(caller.merchant, email))
-  const open = await openInvitations(request)
+  const open = await openInvitations(request, members)
   if (open.length >= openMost && !open.some((one) => one.id === id))
     refuse('invitations_must_not_be_too_many')
   const known = await readState(dependencies.store, invitation, id)
@@ -124,9 +134,15 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
   return viewInvitation(id, state, dependencies.clock())!
 }
 
-/** Whether an invitation has expired depends on when somebody looks. */
-export function now({ dependencies }: Pick<Request, 'dependencies'>): Date {
-  return dependencies.clock()
+/** Whether an invitation is open depends on when somebody looks, and on what the inviter is by then. */
+export async function standingOf(
+  { dependencies }: Pick<Request, 'dependencies'>,
+  _id: string,
+  state: Invitation,
+) {
+  const inviting =
+    state.status === 'none' ? undefined : await membershipIn(dependencies, state.by, state.merchant)
+  return { now: dependencies.clock(), isBacked: mayInvite(inviting?.role) }
 }
 
 // Removing

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { user as users } from '../../packages/domain/users/user.ts'
+import { eventually } from '../support/eventually.ts'
+import { invitationToken, ownerSession } from '../support/identities/identity-samples.ts'
+import { goodPassword, signIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { member } from '../support/identities/users.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const team = '/api/v1/merchant/team'
+
+let service: TestService
+let owner: SignedIn
+
+t.before(async () => {
+  service = await startService(t)
+  owner = await ownerSession(service)
+})
+
+const as = ({ token }: SignedIn) => ({ key: token })
+const address = () => `${randomUUID()}@example.com`
+const accept = (token: string) =>
+  service.post('/api/v1/invitations/accept', { token, password: goodPassword, name: 'Ibra' }, { key: '' })
+
+/** Who works for the first merchant, and has a mailbox. */
+async function admin(): Promise<SignedIn> {
+  const person = await member(service, 'admin')
+  const { executor } = service.service.runtime.dependencies
+  const envelope = { user: person.id, actor: 'test', correlation: 'test' }
+  await executor.send(users, person.id, { type: 'ConfirmEmail', data: {} }, envelope)
+  const session = await signIn(service, person)
+  const there = { merchantId: service.service.credentials.merchant_id }
+  const { body } = await service.post('/api/v1/auth/switch-merchant', there, as(session))
+  return { ...session, token: String(body['access_token']) }
+}
+
+async function invite(email: string, by: SignedIn): Promise<string> {
+  const answer = await service.post(`${team}/invite`, { email, role: 'admin' }, as(by))
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return String(answer.body['id'])
+}
+
+async function demote({ id }: SignedIn): Promise<void> {
+  const { runtime, credentials } = service.service
+  const envelope = { merchant: credentials.merchant_id, livemode: false, actor: 'test', correlation: 'test' }
+  const command = { type: 'AddMember', data: { user: id, role: 'support' } } as const
+  await runtime.dependencies.executor.send(merchant, credentials.merchant_id, command, envelope)
+}
+
+const remove = async ({ id }: SignedIn) => {
+  t.equal((await service.call('DELETE', `${team}/${id}`, undefined, as(owner))).status, 200)
+}
+
+for (const [name, lose] of Object.entries({ 'is removed': remove, 'may no longer invite': demote })) {
+  t.test(`an invitation ends when who sent it ${name}`, async (t) => {
+    const [inviter, email] = [await admin(), address()]
+    const id = await invite(email, inviter)
+    const token = await invitationToken(service, id)
+    const shown = async () => (await service.get(`${team}/invitations/${id}`, as(owner))).body
+    const listed = async () => (await service.get<{ data: readonly object[] }>(team, as(owner))).body.data
+    await eventually(listed, (all) => all.some((one) => 'id' in one && one.id === id))
+    t.match(await shown(), { status: 'pending' })
+    await lose(inviter)
+    const refused = { status: 410, body: { code: 'IKW-MERCHANT-004', detail: /may no longer invite/ } }
+    t.match(await accept(token), refused)
+    t.match(await shown(), { status: 'revoked' })
+    t.notMatch(await listed(), [{ email }], 'neither invited nor a member')
+    t.equal(await invite(email, owner), id, 'somebody else invites them again')
+    t.match(await accept(await invitationToken(service, id)), { status: 200, body: { role: 'admin' } })
+  })
+}
