@@ -195,7 +195,7 @@ function requireKnown(asked: readonly string[]): void {
   refuseField('request_must_be_valid', `/scopes/${index}`, message)
 }
 
-/** `*` is everything, which only the owner has. */
+/** `*` is everything, which only an owner has. Keys of the command line may have it, and none issued here. */
 function requireOwn(caller: Caller, asked: readonly string[]): void {
   const isOwner = caller.credential === 'user' && caller.role === 'owner'
   const beyond = asked.find((scope) => !(isOwner && scope === '*') && !isGranted(caller, scope))
