@@ -121,11 +121,20 @@ const headerLine = /^.*[\p{L}\p{N}].*$/mu
 /** Files that were put together have several of them. */
 const lineEnds = ['\r\n', '\n', '\r']
 
+/** Spreadsheet programs say so before the header what parts the columns: `sep=;`. */
+const separatorLine = /^\s*(["']?)sep=([^\p{L}\p{N}\r\n"'])\1[ \t]*(?=[\r\n])/iu
+
 function recordsOf(text: string): readonly (readonly string[])[] {
+  const [said = '', , separator] = separatorLine.exec(text) ?? []
+  return parsed(text.slice(said.length), separator)
+}
+
+function parsed(text: string, separator: string | undefined): readonly (readonly string[])[] {
   const [first = ''] = headerLine.exec(text) ?? []
   const delimiters = [';', '\t', '|', ',']
   const countOf = (mark: string) => first.split(mark).length
-  const delimiter = delimiters.reduce((best, mark) => (countOf(mark) > countOf(best) ? mark : best))
+  const usual = delimiters.reduce((best, mark) => (countOf(mark) > countOf(best) ? mark : best))
+  const delimiter = separator ?? usual
   try {
     const skipping = { skip_empty_lines: true, skip_records_with_empty_values: true }
     return parse(text, { delimiter, record_delimiter: lineEnds, ...skipping })

@@ -231,6 +231,25 @@ t.test('times are those of the clocks there, also when they change', (t) => {
   t.end()
 })
 
+t.test('a first line that says what parts the columns is taken for that, and is no header', (t) => {
+  const rows = (mark: string) =>
+    [`reference|amount|time`, `${reference}|1,5|2026-03-10T07:30:00Z`].join('\n').replaceAll('|', mark)
+  for (const [line, mark] of [
+    ['sep=;\r\n', ';'],
+    ['\ufeffSEP=;\n\n', ';'],
+    ['\n"sep=|"\n', '|'],
+    ['sep=\t\n', '\t'],
+    ['sep=^\r', '^'],
+  ] as const)
+    t.match(read(line + rows(mark), { digits: 2 }), [{ number: 1, reference, amount: 150 }], line)
+  // It says more than the header: commas of a name part nothing.
+  const named = `sep=;\nref, ours, theirs, both;amount;time\n${reference};5;2026-03-10T07:30:00Z\n`
+  t.match(read(named, { map: { reference: 'ref, ours, theirs, both' } }), [{ reference, amount: 5 }])
+  t.throws(() => read('sep=;\n'), /no lines/)
+  t.throws(() => read(`sep=;\n${rows(',')}`), /No column is known as reference/)
+  t.end()
+})
+
 t.test('what stands before the header does not say what stands between its columns', (t) => {
   const lines = [`reference,amount,time,note`, `${reference},5000,2026-03-10,"a;b"`]
   const [wanted] = read(lines.join('\n'))
