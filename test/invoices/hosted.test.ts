@@ -123,13 +123,13 @@ t.test('what nobody can pay online says so, on its page and in the portal', asyn
   const customer = await createCustomer(service)
   const { path: foreign } = await page({ currency: 'NGN', customer })
   t.match((await json(foreign)).body, { status: 'open', payment_methods: [] })
-  t.match((await inBrowser(`${foreign}?lang=fr`)).text, 'ne peut pas être payé sur cette page')
+  t.match((await inBrowser(`${foreign}?lang=fr`)).text, 'n’est pas possible sur cette page')
   const { url } = await openPortal(service, { customerId: customer })
   const shown = await eventually(
     () => inBrowser(`${new URL(url).pathname}?lang=fr`),
     ({ text }) => text.includes(foreign),
   )
-  t.match(shown.text, 'ne peut pas être payé sur cette page')
+  t.match(shown.text, 'n’est pas possible sur cette page')
 })
 
 t.test('an invoice on paper is the same bytes every time', async (t) => {

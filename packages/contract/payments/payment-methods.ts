@@ -19,7 +19,7 @@ export const GivenMethodTypes = Type.Array(choice(...methodTypes), {
   description: 'How the payer may pay; left out, in every way that this country and currency have',
 })
 
-interface PaymentMarket {
+export interface PaymentMarket {
   readonly country: string
   readonly currency: string
 }

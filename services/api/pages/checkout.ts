@@ -67,13 +67,15 @@ async function sightOf(view: HostedCheckoutView, visit: Visit): Promise<Sight> {
 /** Why nobody can pay an open session now, whatever is chosen: title and text. */
 async function hindranceOf(
   { dependencies }: Visit,
-  { session, reader: { words } }: Sight,
+  { view, session, reader: { words } }: Sight,
 ): Promise<readonly [string, string] | undefined> {
   const { store, executor } = dependencies
+  const { name } = view.merchant
   const link = session.link === null ? undefined : (await executor.current(paymentLink, session.link)).state
   if (link?.status === 'completed') return [words.closedTitle, words.closedLead]
   const { status } = await readState(store, merchant, session.merchant)
-  return status === 'suspended' ? [words.pausedTitle, words.problems.merchant] : undefined
+  if (status === 'suspended') return [words.pausedTitle, words.problems.merchant]
+  return view.payment_methods.length === 0 ? [words.pausedTitle, words.noMethod(name)] : undefined
 }
 
 /** The first thing that a screen reader says. */
@@ -214,7 +216,8 @@ export async function refusedCheckout(refusal: Refusal, visit: Visit): Promise<S
     return notice(refusal, visit)
   const request = { ...visit, owner: await ownerOfSession(visit) }
   const view = await hostedCheckout(request)
-  if (shownByThePage.includes(refusal.reason)) return backToCheckout(view, visit)
+  const isExplained = shownByThePage.includes(refusal.reason) || view.payment_methods.length === 0
+  if (isExplained) return backToCheckout(view, visit)
   const problem = problemWords(refusal, reader)
   const state: FormState = { view, reader, typed: visit.form, problem, wrong: refusedField(refusal) }
   return frame(reader, {

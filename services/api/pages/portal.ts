@@ -23,6 +23,7 @@ interface Sight {
   readonly path: string
   readonly own: PortalWords
   readonly refused: Refused | undefined
+  readonly dependencies: Visit['dependencies']
 }
 
 interface Refused {
@@ -48,7 +49,8 @@ function paged(view: HostedPortalView, visit: Visit, refused?: Refused): string 
   const own = portalWords[reader.language]
   const { name } = view.merchant
   const title = own.title(name)
-  const sight = { view, reader, path: pageOf(visit.path), own, refused }
+  const { dependencies } = visit
+  const sight = { view, reader, path: pageOf(visit.path), own, refused, dependencies }
   const content = html`<h1>${title}</h1>
     ${view.email !== null && html`<p class="soft">${view.email}</p>`} ${alert(refused?.problem)}
     ${sections(sight)} ${leaving(reader, name, view.return_url)}`
@@ -100,12 +102,13 @@ function item({ what, amount, note, more }: Item): Html {
 }
 
 function due(sight: Sight, bill: Bill): Html {
-  const { view, reader, own } = sight
+  const { view, reader, own, dependencies } = sight
+  const { livemode, country } = view
   const { language, words } = reader
   const invoice = invoiceWords[language]
   const [leftMinor, currency] = [bill.amount_due - bill.amount_paid, bill.currency.toUpperCase()]
   const left = money(leftMinor, currency, language)
-  const canBePaid = methodsFor({ country: view.country, currency }, leftMinor).length > 0
+  const canBePaid = methodsFor(dependencies, { livemode, country, currency }, leftMinor).length > 0
   const action = canBePaid ? words.pay(left) : own.open
   const day = dayText(bill.due_date!, language)
   return item({

@@ -73,7 +73,7 @@ export const french: Words = {
   tooLate: 'Votre accord est arrivé trop tard pour ce paiement. L’argent vous est renvoyé.',
   takenBack: 'Votre opérateur a repris ce paiement. Il ne compte plus.',
   noMethod: (merchant) =>
-    `Ce montant ne peut pas être payé sur cette page. Demandez à ${merchant} comment le payer.`,
+    `Le paiement n’est pas possible sur cette page. Demandez à ${merchant} comment payer.`,
   problems: {
     amount: 'Entrez un montant, en chiffres.',
     amountLimits: 'Cet opérateur ne prend pas ce montant. Choisissez un autre opérateur ou montant.',

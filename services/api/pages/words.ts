@@ -75,7 +75,7 @@ export const english = {
   tooLate: 'Your approval came too late for this payment. The money is on its way back to you.',
   takenBack: 'Your operator has taken this payment back. It does not count any more.',
   noMethod: (merchant: string) =>
-    `This amount cannot be paid on this page. Please ask ${merchant} how you can pay it.`,
+    `This cannot be paid on this page. Please ask ${merchant} how you can pay it.`,
   problems: {
     amount: 'Enter an amount, in digits.',
     amountLimits: 'This operator does not take that amount. Choose another operator or amount.',

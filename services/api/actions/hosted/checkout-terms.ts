@@ -7,7 +7,7 @@ import {
   offeredMethods,
   type MethodType,
 } from '../../../../packages/contract/payments/payment-methods.ts'
-import { requireRail } from '../../../../packages/contract/payments/rails.ts'
+import { isServedBy } from '../../../../packages/contract/payments/rails.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
@@ -71,7 +71,9 @@ export async function admittedTerms(
       `Nobody can pay ${sum} in ${place.country}, with the fee`,
     )
   }
-  requireRail(dependencies.rail, { livemode, country: place.country })
+  const isServed = (type: MethodType) =>
+    isServedBy(dependencies.rail, type, { ...place, livemode }, totalBy(type))
+  if (!methods.some(isServed)) refuse('live_provider_must_be_configured')
   return { amount, ...place, methods }
 }
 

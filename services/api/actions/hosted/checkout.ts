@@ -1,9 +1,6 @@
 import { identity, publicId } from '../../../../packages/contract/identity.ts'
-import {
-  collectorsIn,
-  isPayableBy,
-  type MethodType,
-} from '../../../../packages/contract/payments/payment-methods.ts'
+import type { MethodType } from '../../../../packages/contract/payments/payment-methods.ts'
+import { isServedBy, servedCollectors } from '../../../../packages/contract/payments/rails.ts'
 import { Refusal, refuse } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../../packages/contract/vocabulary.ts'
@@ -56,6 +53,7 @@ export async function hostedCheckout(request: RequestPart): Promise<HostedChecko
   const intent = await intentOf(request, session)
   const isOver = session.status === 'open' && !isPayable(request, session)
   const payment = paymentStatusOf(session, intent)
+  const { rail } = request.dependencies
   return {
     id: publicId('cs', id),
     object: 'hosted_checkout',
@@ -68,7 +66,7 @@ export async function hostedCheckout(request: RequestPart): Promise<HostedChecko
     country: session.country,
     payment_methods: session.methods
       .map((type) => offered(request, session, type))
-      .filter(({ type, total_amount }) => isPayableBy(type, session, total_amount)),
+      .filter(({ type, total_amount }) => isServedBy(rail, type, session, total_amount)),
     // Its timer is about to say so, too.
     status: isOver && payment === 'unpaid' ? 'expired' : session.status,
     payment_status: payment,
@@ -88,7 +86,7 @@ function offered(request: RequestPart, session: ExistingSession, type: MethodTyp
   const { amount } = session
   const fee = amount === null ? null : payerFeeOf(request, session, { amount, type })
   const total_amount = amount === null || fee === null ? null : amount + fee
-  const operators = type === 'card' ? [] : collectorsIn(session, total_amount)
+  const operators = type === 'card' ? [] : servedCollectors(request.dependencies.rail, session, total_amount)
   return {
     type,
     fee,

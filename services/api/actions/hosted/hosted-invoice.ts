@@ -112,27 +112,30 @@ export type HostedInvoiceView = Static<typeof HostedInvoice>
 
 export async function hostedInvoice(request: RequestPart): Promise<HostedInvoiceView> {
   const { id, state, events } = await issuedInvoice(request)
-  const { brand, country: home } = await brandedMerchant(request.dependencies, request.owner as MerchantOwner)
+  const { dependencies, owner, query } = request
+  const { brand, country: home } = await brandedMerchant(dependencies, owner as MerchantOwner)
   const intent = state.attempt ? await intentOf(request, state.attempt.paymentIntent) : undefined
-  const countries = isPayable(state) ? payableFrom(state.currency, amountLeft(state)) : []
-  const chosen = countries.find((one) => one === request.query?.country)
+  const { currency, livemode } = state
+  const left = amountLeft(state)
+  const countries = isPayable(state) ? payableFrom(dependencies, { currency, livemode }, left) : []
+  const chosen = countries.find((one) => one === query?.country)
   const country = chosen ?? intent?.transactionCountry ?? home
   const isPaid = state.status === 'paid' || intent?.status === 'succeeded'
   const parts = isPaid ? await partsOfInvoice(state, events, (each) => intentOf(request, each)) : []
   return {
     id: publicId('inv', id),
     object: 'hosted_invoice',
-    livemode: state.livemode,
+    livemode,
     created: unixSeconds(state.createdAt),
     number: state.number === null ? null : numberText(state.number),
     merchant: brand,
     // A draft is not shown.
     status: state.status as HostedInvoiceView['status'],
     payment_status: state.status === 'paid' ? 'paid' : paymentStatusOf(intent),
-    currency: state.currency,
+    currency,
     amount_due: amountDue(state),
     amount_paid: state.amountPaid,
-    amount_left: amountLeft(state),
+    amount_left: left,
     issued_on: state.issuedOn!,
     due_date: state.dueDate!,
     overdue: state.isOverdue,
@@ -141,12 +144,10 @@ export async function hostedInvoice(request: RequestPart): Promise<HostedInvoice
     lines: state.lines.map((line) => ({ ...line, description: line.description ?? state.description })),
     country,
     countries: [...countries],
-    payment_methods: isPayable(state)
-      ? methodsFor({ country, currency: state.currency }, amountLeft(state))
-      : [],
+    payment_methods: isPayable(state) ? methodsFor(dependencies, { currency, livemode, country }, left) : [],
     payment: intent ? tried(intent) : null,
     receipt: receiptOf(id, parts),
-    return_url: await returnIn(request.dependencies, state.url, request.query?.back),
+    return_url: await returnIn(dependencies, state.url, query?.back),
   }
 }
 

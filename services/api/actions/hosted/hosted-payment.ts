@@ -1,7 +1,13 @@
 import { markets } from '../../../../packages/contract/payments/catalog.ts'
 import { publicId } from '../../../../packages/contract/identity.ts'
-import { collectorsIn, isPayableBy } from '../../../../packages/contract/payments/payment-methods.ts'
+import { methodTypes } from '../../../../packages/contract/payments/payment-methods.ts'
+import {
+  isServedBy,
+  servedCollectors,
+  type ServedMarket,
+} from '../../../../packages/contract/payments/rails.ts'
 import { refuseField } from '../../../../packages/contract/refusals.ts'
+import type { Request } from '../../../../packages/contract/routes.ts'
 import { hostedCardToken } from '../../../../packages/contract/payments/sandbox.ts'
 import {
   literals,
@@ -77,25 +83,30 @@ export const PaymentForm = record({
   AtMost: maybe(AtMost),
 })
 
-interface PaymentMarket {
-  readonly country: string
-  readonly currency: string
-}
+type Rails = Pick<Request['dependencies'], 'rail'>
 
-/** `amountMinor` null: the payer chooses it. */
-export function methodsFor(market: PaymentMarket, amountMinor: number | null): Static<typeof HostedMethods> {
-  const types = (['mobile_money', 'card'] as const).filter((type) => isPayableBy(type, market, amountMinor))
+/** What a rail carries out, for nobody can pay by another. `amountMinor` null: the payer chooses it. */
+export function methodsFor(
+  { rail }: Rails,
+  market: ServedMarket,
+  amountMinor: number | null,
+): Static<typeof HostedMethods> {
+  const types = methodTypes.filter((type) => isServedBy(rail, type, market, amountMinor))
   return types.map((type) => {
-    const operators = type === 'card' ? [] : collectorsIn(market, amountMinor)
+    const operators = type === 'card' ? [] : servedCollectors(rail, market, amountMinor)
     return { type, operators: operators.map(({ code, name }) => ({ code, name })) }
   })
 }
 
 /** Countries in which somebody can pay it by telephone. */
-export function payableFrom(currency: string, amountMinor: number): readonly string[] {
+export function payableFrom(
+  { rail }: Rails,
+  market: Omit<ServedMarket, 'country'>,
+  amountMinor: number,
+): readonly string[] {
   return markets
     .map(({ country }) => country)
-    .filter((country) => isPayableBy('mobile_money', { country, currency }, amountMinor))
+    .filter((country) => isServedBy(rail, 'mobile_money', { ...market, country }, amountMinor))
 }
 
 export function tried(intent: CreatedIntent): Static<typeof HostedTry> {

@@ -127,10 +127,14 @@ export async function hostedPortal(request: RequestPart): Promise<HostedPortalVi
     listsOf(request, state),
     walletIn(request, state),
   ])
+  const { livemode } = state
+  // In the customer's own currency, where anybody can pay that.
+  const payable = (currency: string) =>
+    methodsFor(dependencies, { livemode, country, currency }, null).length > 0 ? currency : null
   return {
     id: publicId('ps', id),
     object: 'hosted_portal',
-    livemode: state.livemode,
+    livemode,
     created: unixSeconds(state.createdAt),
     merchant,
     email: known?.email ?? null,
@@ -140,13 +144,8 @@ export async function hostedPortal(request: RequestPart): Promise<HostedPortalVi
     ...lists,
     country,
     wallet,
-    topup_currency: known && state.permissions.includes('wallet') ? payableHere(known, country) : null,
+    topup_currency: known && state.permissions.includes('wallet') ? payable(known.currency) : null,
   }
-}
-
-/** In the customer's own currency, where anybody can pay that. */
-function payableHere({ currency }: { readonly currency: string }, country: string): string | null {
-  return methodsFor({ country, currency }, null).length > 0 ? currency : null
 }
 
 async function walletIn(

@@ -2,7 +2,7 @@ import { publicId } from '../../../../packages/contract/identity.ts'
 import { admitPayment } from '../../../../packages/contract/payments/eligibility.ts'
 import { minorAmount, spelledAmount } from '../../../../packages/contract/locale/money-text.ts'
 import { PayersMerchant } from '../../../../packages/contract/payments/payers-merchant.ts'
-import { requireRail } from '../../../../packages/contract/payments/rails.ts'
+import { isPayableBy, methodTypes } from '../../../../packages/contract/payments/payment-methods.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import {
@@ -62,12 +62,12 @@ export async function hostedTopup(request: Seeing): Promise<HostedTopupView> {
   const { id, state } = await ownTopup(request)
   const { brand } = await brandedMerchant(dependencies, owner as MerchantOwner)
   const intent = await intentOf(request, state.paymentIntent)
-  const { amount, currency, status } = state
+  const { amount, currency, livemode, status } = state
   const country = intent?.transactionCountry ?? (await countryOf(request))
   return {
     id: publicId('wt', id),
     object: 'hosted_topup',
-    livemode: state.livemode,
+    livemode,
     created: unixSeconds(state.createdAt),
     merchant: brand,
     status,
@@ -75,7 +75,8 @@ export async function hostedTopup(request: Seeing): Promise<HostedTopupView> {
     amount,
     currency,
     country,
-    payment_methods: status === 'pending' ? methodsFor({ country, currency }, amount) : [],
+    payment_methods:
+      status === 'pending' ? methodsFor(dependencies, { livemode, country, currency }, amount) : [],
     payment: intent ? tried(intent) : null,
     receipt: status === 'failed' ? null : receiptOf(id, paidByIntent(intent)),
     return_url: await returnIn(dependencies, pageOfTopup(request, id), request.query?.back),
@@ -131,13 +132,14 @@ export async function topUpFromPage(request: Request<Static<typeof TopupForm>>):
   if (amount === undefined)
     return refuseField('checkout_amount_must_be_known', '/Amount', `"${body.Amount ?? ''}" is no amount`)
   admitPayment({ country, currency, amountMinor: amount }, pointers)
-  if (methodsFor({ country, currency }, amount).length === 0)
+  const market = { livemode: state.livemode, country, currency }
+  if (!methodTypes.some((type) => isPayableBy(type, market, amount)))
     refuseField(
       'payment_must_be_eligible',
       '/Amount',
       `Nobody can pay ${spelledAmount(amount)} ${currency} in ${country}`,
     )
-  requireRail(dependencies.rail, { livemode: state.livemode, country })
+  if (methodsFor(dependencies, market, amount).length === 0) refuse('live_provider_must_be_configured')
   await requestTopup(request, { customer: state.customer, amount, currency, country })
   return hostedTopup({ owner, dependencies, params: { ...request.params, id } })
 }

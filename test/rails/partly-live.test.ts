@@ -1,0 +1,94 @@
+import t from 'tap'
+import { accessibilityFaults, picture, visitor } from '../support/pages/browser.ts'
+import { ScriptedRail } from '../support/payments/scripted-rail.ts'
+import { lawOver } from '../support/law.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { openPortal } from '../support/subscriber.ts'
+
+// One operator of one country is served in live, and then none any more.
+
+const environments: 'live'[] = ['live']
+const wave = {
+  environments,
+  methods: ['mobile_money'],
+  countries: ['SN'],
+  operators: ['wave'],
+  rail: new ScriptedRail(),
+} as const
+
+let service: TestService
+const pages: Record<string, string> = {}
+const portals: string[] = []
+
+t.before(async () => {
+  service = await startService(t, {}, { simulatesLive: false, rails: [wave] })
+})
+
+const live = () => ({ key: service.liveKey })
+const pathOf = (url: unknown) => new URL(String(url)).pathname
+/** The service does not know by which port it is reached, and so not where it leads. */
+const inBrowser = async (path: string, language = 'en'): Promise<string> => {
+  const asked = { headers: { accept: 'text/html' }, redirect: 'manual' } as const
+  const answer = await fetch(`${service.url}${path}?lang=${language}`, asked)
+  const on = answer.headers.get('location')
+  return on === null ? answer.text() : inBrowser(pathOf(on), language)
+}
+const json = async (path: string) => (await service.get(path, { key: '' })).body
+const onlyWave = [{ type: 'mobile_money', operators: [{ code: 'wave', name: 'Wave' }] }]
+const order = { amount: 5_000, currency: 'XOF' }
+const session = (body: object) =>
+  service.post('/api/v1/checkout/sessions', { ...order, country: 'SN', ...body }, live())
+
+t.test('pages offer the operators that are served in live, and no others', async (t) => {
+  const bill = await service.post('/api/v1/merchant/invoices', order, live())
+  pages['invoice'] = pathOf(bill.body['hosted_invoice_url'])
+  const { body: opened } = await session({})
+  pages['checkout'] = pathOf(opened['url'])
+  const terms = { ...order, country: 'SN' }
+  const { body: link } = await service.post('/api/v1/payment_links', terms, live())
+  pages['link'] = pathOf(link['url'])
+  t.match(await json(pages['invoice']), { payment_methods: onlyWave, countries: ['SN'] })
+  t.match(await json(`/api/checkout/${String(opened['id'])}`), { payment_methods: onlyWave })
+  await lawOver(t, Object.entries(pages), async ([name, path]) => {
+    const text = await inBrowser(path)
+    t.match(text, 'value="wave"', name)
+    t.notMatch(text, /value="(orange_money|free_money|card)"|country=CI/, name)
+  })
+  const sandbox = await service.post('/api/v1/merchant/invoices', order)
+  const there = await json(pathOf(sandbox.body['hosted_invoice_url']))
+  t.match(there, { payment_methods: [{ operators: [{}, {}, {}] }, { type: 'card' }] })
+})
+
+t.test('what nobody could pay in live is not offered to anybody', async (t) => {
+  const refused = { status: 503, body: { code: 'IKW-TRANSFER-010' } }
+  t.match(await session({ paymentMethodTypes: ['card'] }), refused)
+  t.match(await session({ country: 'CI' }), refused)
+  // Wave does not move so much, and no card is taken.
+  t.match(await session({ amount: 3_000_000 }), refused)
+})
+
+t.test('a customer puts money into the wallet where somebody can pay it', async (t) => {
+  const email = 'awa@example.com'
+  const met = { ...order, transaction_country: 'SN', customer_email: email }
+  const { body } = await service.post('/api/v1/payment-intents', met, live())
+  const portal = await openPortal(service, { customerId: body['customer'] }, service.liveKey)
+  portals.push(`/portal/${portal.token}`)
+  t.match(await json(portals[0]!), { topup_currency: 'XOF' })
+})
+
+t.test('where nothing is served any more, the page says so instead of taking a number', async (t) => {
+  environments.length = 0
+  t.match(await json(portals[0]!), { topup_currency: null })
+  await lawOver(t, Object.entries(pages), async ([name, path]) => {
+    const [english, french] = [await inBrowser(path), await inBrowser(path, 'fr')]
+    t.match(english, /cannot be paid on this page. Please ask/, name)
+    t.match(french, /n’est pas possible sur cette page. Demandez/, name)
+    t.notMatch(english + french, /name="PaymentMethod"/, name)
+  })
+  const page = await visitor(t, { language: 'fr' })
+  for (const name of ['invoice', 'checkout']) {
+    await page.goto(`${service.url}${pages[name]}?lang=fr`)
+    await picture(page, `live-unserved-${name}`)
+    t.strictSame(await accessibilityFaults(page), [], name)
+  }
+})
