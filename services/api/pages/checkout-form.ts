@@ -38,7 +38,7 @@ export function due({ view, reader }: FormState): Html {
         ${words.withFee(money(amount, currency, language), money(fee, currency, language))}
       </p>`
     }
-    ${description !== null && html`<p class="soft">${description}</p>`}`
+    ${description !== null && html`<p class="soft" dir="auto">${description}</p>`}`
 }
 
 export function payForm(state: FormState): Html {

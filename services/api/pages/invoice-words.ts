@@ -1,3 +1,4 @@
+import { isolating } from '../../../packages/contract/locale/direction.ts'
 import type { Language } from './words.ts'
 
 /** What the pages about invoices say beyond those of checkout. */
@@ -25,7 +26,7 @@ export interface InvoiceWords {
   readonly voidLead: string
 }
 
-export const invoiceWords: Readonly<Record<Language, InvoiceWords>> = {
+const texts: Readonly<Record<Language, InvoiceWords>> = {
   en: {
     invoice: 'Invoice',
     titled: (number, merchant) => `Invoice ${number} of ${merchant}`,
@@ -72,4 +73,9 @@ export const invoiceWords: Readonly<Record<Language, InvoiceWords>> = {
     voidTitle: 'Rien n’est à payer',
     voidLead: 'Le marchand a retiré cette facture.',
   },
+}
+
+export const invoiceWords: Readonly<Record<Language, InvoiceWords>> = {
+  en: isolating(texts.en),
+  fr: isolating(texts.fr),
 }

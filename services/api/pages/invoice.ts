@@ -1,3 +1,4 @@
+import { isolated } from '../../../packages/contract/locale/direction.ts'
 import type { Shown, Visit } from '../../../packages/contract/lists/pages.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
 import { hostedInvoice, ownerOfInvoice, type HostedInvoiceView } from '../actions/hosted/hosted-invoice.ts'
@@ -120,7 +121,7 @@ export function invoiceRows({ language }: Reader, view: HostedInvoiceView): Rows
     [own.due, dayText(view.due_date, language)],
     ...view.lines.map(({ description, quantity, amount }) => {
       const what = description ?? own.line
-      return [quantity === 1 ? what : `${what} × ${quantity}`, sum(amount)] as const
+      return [quantity === 1 ? what : `${isolated(what)} × ${quantity}`, sum(amount)] as const
     }),
     [own.total, sum(view.amount_due)],
     [own.alreadyPaid, isPart ? sum(view.amount_paid) : null],

@@ -1,4 +1,5 @@
 import type { Visit } from '../../../packages/contract/lists/pages.ts'
+import { isolating } from '../../../packages/contract/locale/direction.ts'
 import type { PayersMerchant } from '../../../packages/contract/payments/payers-merchant.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import { html, type Html } from '../docs/html.ts'
@@ -16,7 +17,7 @@ export interface Reader {
   readonly here: string
 }
 
-const dictionaries: Readonly<Record<Language, Words>> = { fr: french, en: english }
+const dictionaries: Readonly<Record<Language, Words>> = { fr: isolating(french), en: isolating(english) }
 
 /** As the reader has chosen, else as the browser asks for. */
 export function readerOf({

@@ -1,3 +1,4 @@
+import { isolated } from '../../../packages/contract/locale/direction.ts'
 import type { Visit } from '../../../packages/contract/lists/pages.ts'
 import type { LinkPreview } from '../actions/payment-links.ts'
 import { html } from '../docs/html.ts'
@@ -11,7 +12,8 @@ export function linkPreview({ merchant, livemode, link }: LinkPreview, visit: Vi
   const { amount, currency, description } = link
   const title = words.pageFor(merchant)
   const sum = amount === null ? null : money(amount, currency, language)
-  const said = [sum, description].filter((part) => part !== null).join(' · ')
+  const what = description === null ? null : isolated(description)
+  const said = [sum, what].filter((part) => part !== null).join(' · ')
   return frame(reader, {
     title,
     name: merchant,

@@ -1,3 +1,4 @@
+import { isolating } from '../../../packages/contract/locale/direction.ts'
 import type { Language } from './words.ts'
 
 /** What the page of a portal says beyond those of checkout and invoices. */
@@ -45,7 +46,7 @@ export interface PortalWords {
   readonly cancelFailed: string
 }
 
-export const portalWords: Readonly<Record<Language, PortalWords>> = {
+const texts: Readonly<Record<Language, PortalWords>> = {
   en: {
     title: (merchant) => `Your account with ${merchant}`,
     due: 'To pay',
@@ -148,4 +149,9 @@ export const portalWords: Readonly<Record<Language, PortalWords>> = {
       'Par sécurité, elle reste ouverte une heure. Ouvrez-la de nouveau depuis le site du marchand.',
     cancelFailed: 'L’abonnement n’a pas pu être résilié. Réessayez, ou demandez au marchand.',
   },
+}
+
+export const portalWords: Readonly<Record<Language, PortalWords>> = {
+  en: isolating(texts.en),
+  fr: isolating(texts.fr),
 }

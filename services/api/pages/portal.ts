@@ -1,3 +1,4 @@
+import { isolated } from '../../../packages/contract/locale/direction.ts'
 import type { Shown, Visit } from '../../../packages/contract/lists/pages.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
 import {
@@ -169,7 +170,7 @@ function subscribed(sight: Sight, one: Subscribed): Html {
   const { language } = reader
   const cost = own.each[one.interval](money(one.amount, one.currency, language))
   return item({
-    what: one.names.join(', ') || own.subscription,
+    what: one.names.map(isolated).join(', ') || own.subscription,
     amount: cost,
     note: standing(sight, one),
     ...(isCancelable(one) && { more: cancelForm(sight, one) }),

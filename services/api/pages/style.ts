@@ -90,6 +90,7 @@ button[aria-disabled='true'] { opacity: 0.75; cursor: progress; }
 .sign { width: 3.5rem; height: 3.5rem; margin: 1rem 0 0; color: var(--good); }
 dl { margin: 1rem 0 0; display: grid; grid-template-columns: fit-content(50%) 1fr; gap: 0.4rem 1rem; }
 dt { color: var(--soft); overflow-wrap: anywhere; } dd { margin: 0; text-align: right; overflow-wrap: break-word; min-width: 0; font-variant-numeric: tabular-nums; }
+dt, dd, .what, .brand span { unicode-bidi: plaintext; } dt, .what { text-align: left; }
 ul.items { list-style: none; margin: 0; padding: 0; }
 .items li { display: grid; grid-template-columns: 1fr auto; gap: 0.1rem 1rem; padding: 0.9rem 0; border-top: 1px solid var(--faint); }
 .items .what { font-weight: 600; overflow-wrap: anywhere; } .much { text-align: right; font-variant-numeric: tabular-nums; }

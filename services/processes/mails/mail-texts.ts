@@ -1,3 +1,4 @@
+import { isolated } from '../../../packages/contract/locale/direction.ts'
 import type { Language } from '../../../packages/domain/users/events.ts'
 import type { LinkPurpose } from '../../../packages/domain/users/links.ts'
 import type { Mail } from '../../../packages/kernel/ports.ts'
@@ -203,9 +204,12 @@ function paragraph(text: string): string {
 const controls = /[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu
 const joints = /(?<=[\p{L}\p{N}])[.:@](?=[\p{L}\p{N}/])/gu
 
-/** A name on one line, of which mail programs make no link: whoever chose it may write to strangers. */
+/**
+ * A name on one line that leaves the sentence around it in its order, and of which mail programs make no
+ * link: whoever chose it may write to strangers.
+ */
 export function asName(text: string): string {
-  return text.replaceAll(controls, ' ').replaceAll(joints, '$&\u2060')
+  return isolated(text.replaceAll(controls, ' ').replaceAll(joints, '$&\u2060'))
 }
 
 export function escaped(text: string): string {
