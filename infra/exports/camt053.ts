@@ -1,5 +1,8 @@
-import { create, fragment } from 'xmlbuilder2'
 import { currencyExponent } from '../../packages/contract/locale/currencies.ts'
+import { lateModule } from '../os/late-module.ts'
+
+// Loaded with the first statement: that takes as long as many commands do.
+const xml = lateModule<typeof import('xmlbuilder2')>('xmlbuilder2')
 
 /** Statements of an account as ISO 20022 camt.053.001.08 has them, piece by piece. */
 
@@ -38,7 +41,8 @@ export function statementHead(statement: Statement): string {
   const { id, account, accountName, owner, currency, from, to, opening, closing } = statement
   // Nothing of the moment at which it is written, so that it is the same bytes every time.
   const last = new Date(Date.parse(to) - 1).toISOString()
-  const whole = create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\ufffd' })
+  const whole = xml()
+    .create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\ufffd' })
     .ele(namespace, 'Document')
     .ele({
       BkToCstmrStmt: {
@@ -67,7 +71,7 @@ export function statementHead(statement: Statement): string {
 export function statementEntry(entry: StatementEntry, currency: string): string {
   const { id, reference, kind, amount, effectiveAt, recordedAt } = entry
   const details = { Refs: { AcctSvcrRef: id, ...(reference && { EndToEndId: reference }) } }
-  const element = fragment({
+  const element = xml().fragment({
     Ntry: {
       NtryRef: id,
       ...amountOf(amount, currency),

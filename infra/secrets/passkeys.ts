@@ -8,10 +8,13 @@ import type {
   Passkeys,
 } from '../../packages/kernel/ports/credentials.ts'
 import type { BlindIndex } from '../../packages/kernel/blind-index.ts'
+import { lateModule } from '../os/late-module.ts'
 
 // Three hundred files: they are loaded when the first passkey is used.
-const webauthn = () => import('@simplewebauthn/server')
-const webauthnHelpers = () => import('@simplewebauthn/server/helpers')
+const webauthn = lateModule<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
+const webauthnHelpers = lateModule<typeof import('@simplewebauthn/server/helpers')>(
+  '@simplewebauthn/server/helpers',
+)
 
 /** As browsers show it. */
 const rpName = 'IKW Payments'
@@ -41,7 +44,7 @@ export class WebauthnPasskeys implements Passkeys {
   }
 
   async creation(id: string, { user, email, name, known }: PasskeyHolder): Promise<object> {
-    const { generateRegistrationOptions } = await webauthn()
+    const { generateRegistrationOptions } = webauthn()
     return generateRegistrationOptions({
       ...{ rpName, rpID: this.#host, timeout, userName: email, userDisplayName: name },
       userID: parse(user) as Uint8Array<ArrayBuffer>,
@@ -54,7 +57,7 @@ export class WebauthnPasskeys implements Passkeys {
   }
 
   async request(id: string, known: readonly PasskeyId[]): Promise<object> {
-    const { generateAuthenticationOptions } = await webauthn()
+    const { generateAuthenticationOptions } = webauthn()
     const challenge = bytesOf(await this.#signed(id))
     const allowed = known.length > 0 && { allowCredentials: listed(known) }
     return generateAuthenticationOptions({
@@ -71,7 +74,7 @@ export class WebauthnPasskeys implements Passkeys {
   }
 
   async created(id: string, answer: object): Promise<CreatedPasskey | undefined> {
-    const [{ verifyRegistrationResponse }, helpers] = await Promise.all([webauthn(), webauthnHelpers()])
+    const [{ verifyRegistrationResponse }, helpers] = [webauthn(), webauthnHelpers()]
     const expected = await this.#expected(id)
     return unlessWrong(async () => {
       const response = answer as RegistrationResponseJSON
@@ -91,7 +94,7 @@ export class WebauthnPasskeys implements Passkeys {
   }
 
   async used(id: string, answer: object, { credential, publicKey, counter }: PasskeyKey) {
-    const { verifyAuthenticationResponse } = await webauthn()
+    const { verifyAuthenticationResponse } = webauthn()
     const expected = await this.#expected(id)
     return unlessWrong(async () => {
       const { verified, authenticationInfo: use } = await verifyAuthenticationResponse({
@@ -131,7 +134,7 @@ async function unlessWrong<Result>(work: () => Promise<Result | undefined>): Pro
 /** Nobody is asked for certificates, which could make the library fetch what they name. */
 function isCertified(
   { response }: RegistrationResponseJSON,
-  { decodeAttestationObject }: Awaited<ReturnType<typeof webauthnHelpers>>,
+  { decodeAttestationObject }: ReturnType<typeof webauthnHelpers>,
 ): boolean {
   const attestation = decodeAttestationObject(bytesOf(response.attestationObject))
   return attestation.get('attStmt').get('x5c') !== undefined || !formats.includes(attestation.get('fmt'))

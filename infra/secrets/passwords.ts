@@ -64,7 +64,7 @@ export function passwords({
     },
     hash: async (password, keys) => work<string>('hash', asComposed(password), place(keys)),
     isRight: async (password, known, keys) => guessing({ password, known }, place(keys)),
-    isWeak: async (password, known) => (await guesser())(password, known),
+    isWeak: async (password, known) => guesser()(password, known),
   }
 }
 

@@ -129,6 +129,7 @@ function hangingParts(): string {
 /**
  * The command line loads these when it uses them, if ever. A service cannot do without: Node remembers for
  * ever that a file could not be loaded, if only because too many were open, and an upgrade may replace them.
+ * What is larger and seldom wanted is loaded by `lateModule`.
  */
 async function loadAhead(): Promise<void> {
   await Promise.all([import('jose'), import('nodemailer')])

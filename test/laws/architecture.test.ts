@@ -99,13 +99,11 @@ function source(path: string, layer: Layer): Source {
     if (!isImport && !ts.isExportDeclaration(statement)) return []
     const specifier = statement.moduleSpecifier
     if (!specifier || !ts.isStringLiteral(specifier)) return []
-    return [
-      {
-        from: specifier.text,
-        typeOnly: isImport ? Boolean(statement.importClause?.isTypeOnly) : statement.isTypeOnly,
-      },
-    ]
+    const typeOnly = isImport ? Boolean(statement.importClause?.isTypeOnly) : statement.isTypeOnly
+    return [{ from: specifier.text, typeOnly }]
   })
+  for (const [, from] of text.matchAll(/\blateModule<[^]*?>\(\s*'([^']+)'/g))
+    imports.push({ from: from!, typeOnly: false })
   return { path, layer, text, tree, imports }
 }
 

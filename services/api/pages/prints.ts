@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Express, Request, Response } from 'express'
+import { lateModule } from '../../../infra/os/late-module.ts'
 import { identity } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import { idOfSlug, slugOf } from '../../../packages/domain/payment-links/payment-link.ts'
@@ -19,6 +19,8 @@ import { readerOf, type Reader } from './layout.ts'
 import { pdfOf, type Printed } from './receipt-pdf.ts'
 import type { Rows } from './receipts.ts'
 import { topupReceiptRows } from './topup.ts'
+
+const qrcode = lateModule<typeof import('qrcode')>('qrcode')
 
 type Printing = Pick<Api, 'dependencies' | 'addressOf' | 'rateLimits'>
 
@@ -137,7 +139,7 @@ async function sendCode(request: Request, response: Response, api: Printing): Pr
   const account = await ownerOfLink({ params: { slug }, dependencies })
   await rateLimits.count({ account }, response)
   const address = `${dependencies.baseUrl}/pay/${slugOf(idOfSlug(slug)!)}`
-  const { toString } = createRequire(import.meta.url)('qrcode') as typeof import('qrcode')
+  const { toString } = qrcode()
   response.setHeader('Content-Type', 'image/svg+xml')
   // Shops put it into their own pages.
   response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')

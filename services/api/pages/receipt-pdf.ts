@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { lateModule } from '../../../infra/os/late-module.ts'
 import type { ReceiptView } from '../../../packages/domain/checkout/resource.ts'
 
 export interface Printed {
@@ -8,6 +9,9 @@ export interface Printed {
   readonly rows: readonly (readonly [name: string, value: string])[]
 }
 
+// Loaded with the first receipt.
+const pdfkit = lateModule<typeof import('pdfkit')>('pdfkit')
+
 const margin = 56
 const [valueWidthMost, columnGap, rowGap] = [160, 12, 6]
 
@@ -16,7 +20,7 @@ const [valueWidthMost, columnGap, rowGap] = [160, 12, 6]
  * font comes with the file, because readers' own may lack accents.
  */
 export async function pdfOf({ title, language, receipt, rows }: Printed): Promise<Buffer> {
-  const { default: Document } = await import('pdfkit')
+  const Document = pdfkit()
   const fontOf = (name: string) => createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
   const paidAt = new Date(receipt.paid_at)
   const pdf = new Document({

@@ -1,4 +1,9 @@
-import type { StatementEntry } from '../../../infra/exports/camt053.ts'
+import {
+  statementEntry,
+  statementHead,
+  statementTail,
+  type StatementEntry,
+} from '../../../infra/exports/camt053.ts'
 import { csvHeader, csvRows } from '../../../infra/exports/csv.ts'
 import { derivedId, publicId } from '../../../packages/contract/identity.ts'
 import type { Dependencies } from '../../../packages/contract/routes.ts'
@@ -157,8 +162,6 @@ function publicSubject({ type, id }: Entry['subject']): string {
 }
 
 async function* asStatement(stores: Stores, window: BookWindow, accounts: readonly Movement[]) {
-  // Its library is loaded only when used: that takes as long as many commands do.
-  const { statementEntry, statementHead, statementTail } = await import('../../../infra/exports/camt053.ts')
   const { book, merchantName: owner, from, to } = window
   const { merchant, livemode, currency } = book
   const own = accounts.find(({ account }) => account === merchantAvailable)
