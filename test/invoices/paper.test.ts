@@ -2,6 +2,7 @@ import { inflateSync } from 'node:zlib'
 import t from 'tap'
 import { pdfOf } from '../../services/api/pages/receipt-pdf.ts'
 import { lawOver } from '../support/law.ts'
+import { printedIn } from '../support/pages/paper.ts'
 
 /** Where a line of text begins, in points from the lower left corner of its page. */
 interface Line {
@@ -58,4 +59,59 @@ t.test('however long an invoice is, nothing on paper is printed over another thi
   })
   t.strictSame(alone, [], 'a sum is beside what it is for')
   t.equal(sumsShown.length, sums.length)
+})
+
+const paper = (rows: readonly (readonly [string, string])[], name = 'Sahel Énergie') => {
+  const merchant = { name, logo_url: null, accent_color: null }
+  const receipt = { number: 'INV-000001', paid_at: '2026-01-01T00:00:00.000Z', merchant }
+  return pdfOf({ title: 'Facture', language: 'fr', receipt, rows })
+}
+/** What stands on each line, the title without, as it is seen from left to right. */
+async function linesOn(pdf: Promise<Buffer>): Promise<readonly string[]> {
+  const lines = new Map<number, string>()
+  for (const { y, text } of printedIn(await pdf)) lines.set(y, (lines.get(y) ?? '') + text)
+  return [...lines.values()]
+}
+const turned = (text: string) => [...text].toReversed().join('')
+
+t.test('Arabic and Hebrew stand on paper in their order, and numbers in them in theirs', async (t) => {
+  const [shop, wares, greeting] = ['متجر النور والقمر', 'قهوة وشاي', 'שלום עולם']
+  const rows = [
+    ['Objet', `${wares} 250`],
+    [greeting, '5 000 F CFA'],
+  ] as const
+  const lines = await linesOn(paper(rows, `${shop} (CI) 24`))
+  t.strictSame(lines, [
+    `24 (CI) ${turned(shop)}`,
+    'Facture',
+    `Objet250 ${turned(wares)}`,
+    `${turned(greeting)}5 000 F CFA`,
+  ])
+})
+
+t.test('Arabic letters are joined', async (t) => {
+  const [letter, word] = ['م', 'متجر']
+  const printed = printedIn(await paper([[letter, word]]))
+  const glyphsOf = (shown: string) => printed.find(({ text }) => text === shown)!.glyphs
+  t.not(glyphsOf(turned(word)).at(-1), glyphsOf(letter)[0])
+})
+
+t.test('what the font has no letter for is seen to be missing, each sign once', async (t) => {
+  const lines = await linesOn(paper([['Café ☕ 太陽', '🌞 👨‍👩‍👧‍👦 ዳቦ é']], '太陽 Énergie'))
+  const row = 'Café ☕ \ufffd\ufffd' + '\ufffd \ufffd \ufffd\ufffd é'
+  t.strictSame(lines, ['\ufffd\ufffd Énergie', 'Facture', row])
+})
+
+t.test('a long text in Arabic takes as many lines as it needs, each of which has its words', async (t) => {
+  const words = 'تركيب مصباح شمسي مع لوحه وبطاريته'
+  const long = Array.from({ length: 8 }, () => words).join(' ')
+  const printed = printedIn(await paper([[long, long]]))
+  const column = printed.filter(({ x }) => x === margin).slice(2)
+  t.ok(column.length > 8)
+  t.strictSame(new Set(column.map(({ y, page }) => `${page} ${y}`)).size, column.length)
+  t.equal(column.map(({ text }) => turned(text)).join(' '), long)
+  const right = printed.filter(({ x }) => x > margin)
+  t.equal(right.map(({ text }) => turned(text)).join(' '), long)
+  const again = await paper([[long, long]])
+  t.ok(again.equals(await paper([[long, long]])), 'the same bytes every time')
 })

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { lateModule } from '../../../infra/os/late-module.ts'
 import type { ReceiptView } from '../../../packages/domain/checkout/resource.ts'
+import { drawText, heightOfText, widthOfText } from './paper-text.ts'
 
 export interface Printed {
   readonly title: string
@@ -33,8 +34,10 @@ export async function pdfOf({ title, language, receipt, rows }: Printed): Promis
   pdf.on('data', (chunk: Buffer) => chunks.push(chunk))
   const ended = new Promise<void>((resolve, reject) => pdf.once('end', resolve).once('error', reject))
   pdf.registerFont('plain', fontOf('DejaVuSans')).registerFont('bold', fontOf('DejaVuSans-Bold'))
-  pdf.font('bold').fontSize(18).text(receipt.merchant.name)
-  pdf.font('plain').fontSize(12).fillColor('#4b5a55').text(title).moveDown(1.5)
+  const whole = { x: margin, width: pdf.page.width - 2 * margin }
+  drawText(pdf.font('bold').fontSize(18), receipt.merchant.name, { ...whole, y: margin })
+  drawText(pdf.font('plain').fontSize(12).fillColor('#4b5a55'), title, { ...whole, y: pdf.y })
+  pdf.moveDown(1.5)
   pdf.fontSize(10)
   for (const row of rows) drawRow(pdf, row)
   pdf.end()
@@ -45,16 +48,13 @@ export async function pdfOf({ title, language, receipt, rows }: Printed): Promis
 /** A name and its value stay together: a row begins a new page where it does not fit on this one. */
 function drawRow(pdf: PDFKit.PDFDocument, [name, value]: readonly [string, string]): void {
   // What a short value leaves free is for a long name.
-  const width = Math.min(Math.ceil(pdf.widthOfString(value)) + 1, valueWidthMost)
+  const width = Math.min(Math.ceil(widthOfText(pdf, value)) + 1, valueWidthMost)
   const left = pdf.page.width - margin - width
   const labelWidth = left - columnGap - margin
-  const rowHeight = Math.max(
-    pdf.heightOfString(name, { width: labelWidth }),
-    pdf.heightOfString(value, { width }),
-  )
+  const rowHeight = Math.max(heightOfText(pdf, name, labelWidth), heightOfText(pdf, value, width))
   if (pdf.y + rowHeight > pdf.page.height - margin) pdf.addPage()
   const { y } = pdf
-  pdf.fillColor('#4b5a55').text(name, margin, y, { width: labelWidth })
-  pdf.fillColor('#14211d').text(value, left, y, { width, align: 'right' })
+  drawText(pdf.fillColor('#4b5a55'), name, { x: margin, y, width: labelWidth })
+  drawText(pdf.fillColor('#14211d'), value, { x: left, y, width, align: 'right' })
   pdf.y = y + rowHeight + rowGap
 }

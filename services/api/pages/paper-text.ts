@@ -1,0 +1,127 @@
+import { hasRightToLeft } from '../../../packages/contract/locale/direction.ts'
+import { paragraphOf, runsOf, type Paragraph, type Run } from './reading-order.ts'
+
+type Paper = PDFKit.PDFDocument
+
+export interface Place {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly align?: 'right'
+}
+
+/** Draws a text in its reading order, on as many lines as it needs; the next one is drawn below it. */
+export function drawText(pdf: Paper, text: string, { x, y, width, align }: Place): void {
+  const seen = drawable(pdf, text)
+  if (!hasRightToLeft(seen)) {
+    pdf.text(seen, x, y, { width, ...(align && { align }) })
+    return
+  }
+  const lineHeight = pdf.currentLineHeight(true)
+  let top = y
+  for (const runs of linesOf(pdf, seen, width)) {
+    if (top + lineHeight > pdf.page.height - pdf.page.margins.bottom) top = pdf.addPage().page.margins.top
+    let left = align === 'right' ? x + width - widthOf(pdf, runs) : x
+    for (const run of runs) {
+      pdf.text(run.text, left, top, { lineBreak: false, features: [] })
+      left += widthOf(pdf, [run])
+    }
+    top += lineHeight
+  }
+  pdf.y = top
+}
+
+export function heightOfText(pdf: Paper, text: string, width: number): number {
+  const seen = drawable(pdf, text)
+  if (!hasRightToLeft(seen)) return pdf.heightOfString(seen, { width })
+  return linesOf(pdf, seen, width).length * pdf.currentLineHeight(true)
+}
+
+export function widthOfText(pdf: Paper, text: string): number {
+  const seen = drawable(pdf, text)
+  if (!hasRightToLeft(seen)) return pdf.widthOfString(seen)
+  return Math.max(...seen.split('\n').map((one) => widthOf(pdf, runsIn(paragraphOf(one)))))
+}
+
+/** As a whole, not word by word as the library does it else: letters are joined, and words stay in order. */
+function widthOf(pdf: Paper, runs: readonly Run[]): number {
+  return runs.reduce((sum, { text }) => sum + pdf.widthOfString(text, { features: [] }), 0)
+}
+
+// Lines
+
+function linesOf(pdf: Paper, text: string, width: number): readonly (readonly Run[])[] {
+  return text.split('\n').flatMap((one) => {
+    const paragraph = paragraphOf(one)
+    return wrapped(pdf, paragraph, width).map(([from, to]) => runsIn(paragraph, from, to))
+  })
+}
+
+/** Where each line begins and ends: as many words as fit, and of a word that is too long as much as fits. */
+function wrapped(pdf: Paper, paragraph: Paragraph, width: number): readonly (readonly [number, number])[] {
+  const { characters } = paragraph
+  const lines: [number, number][] = []
+  const fits = (from: number, to: number) => widthOf(pdf, runsIn(paragraph, from, to)) <= width
+  let [from, end] = [0, 0]
+  while (end < characters.length) {
+    const space = characters.findIndex((one, at) => at >= end && isSpace(one))
+    const next = space < 0 ? characters.length : space + 1
+    if (fits(from, next)) {
+      end = next
+      continue
+    }
+    if (end === from) {
+      end = from + 1
+      while (end < next && fits(from, end + 1)) end++
+    }
+    lines.push([from, end])
+    from = end
+  }
+  return [...lines, ...(from < end || lines.length === 0 ? [[from, end] as [number, number]] : [])]
+}
+
+function isSpace(character: string): boolean {
+  return /[^\S\u00a0\u202f]/u.test(character)
+}
+
+const unseen = /[\u061c\u200e\u200f]/gu
+
+/** Without spaces at the end of the line, which would move what stands before them. */
+function runsIn(paragraph: Paragraph, from = 0, to = paragraph.characters.length): readonly Run[] {
+  let end = to
+  while (end > from && isSpace(paragraph.characters[end - 1]!)) end--
+  return runsOf(paragraph, from, end)
+    .map((run) => ({ ...run, text: turned(run).replaceAll(unseen, '') }))
+    .filter(({ text }) => text !== '')
+}
+
+/** The library turns letters around by themselves, and signs without letters not at all. */
+function turned({ text, isRightToLeft }: Run): string {
+  return isRightToLeft && !/\p{L}/u.test(text) ? [...text].toReversed().join('') : text
+}
+
+// What a font has
+
+interface Drawing {
+  readonly _font: { readonly font: { hasGlyphForCodePoint(code: number): boolean } }
+}
+
+const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Told apart from letters by Unicode: joiners, selectors of variants, marks of direction. */
+const ignorable = /\p{Default_Ignorable_Code_Point}/u
+/** They change how letters are drawn and where words are cut. */
+const kept = /[\u00ad\u061c\u200c-\u200f]/u
+const instead = '\ufffd'
+
+/** What the font has no letter for is seen to be missing: each emoji or sign as one mark. */
+function drawable(pdf: Paper, text: string): string {
+  // No version of the library tells it in another way.
+  const { font } = (pdf as unknown as Drawing)._font
+  const has = (one: string) => /\s/u.test(one) || font.hasGlyphForCodePoint(one.codePointAt(0)!)
+  return [...clusters.segment(text)]
+    .map(({ segment }) => {
+      const seen = [...segment].filter((one) => !ignorable.test(one) || kept.test(one))
+      return seen.every((one) => kept.test(one) || has(one)) ? seen.join('') : instead
+    })
+    .join('')
+}
