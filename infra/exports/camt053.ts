@@ -1,4 +1,4 @@
-import { currencyExponent } from '../../packages/contract/locale/currencies.ts'
+import { decimalAmount } from '../../packages/contract/locale/money-text.ts'
 import { lateModule } from '../os/late-module.ts'
 
 // Loaded with the first statement: that takes as long as many commands do.
@@ -100,16 +100,9 @@ function balance(code: string, { amount, currency, at }: Standing) {
 
 function amountOf(amount: number, currency: string) {
   return {
-    Amt: { '@Ccy': currency, '#': decimal(Math.abs(amount), currency) },
+    Amt: { '@Ccy': currency, '#': decimalAmount(Math.abs(amount), currency) },
     CdtDbtInd: amount < 0 ? 'DBIT' : 'CRDT',
   }
-}
-
-/** 12345 USD is 123.45; without a comma, and without arithmetic that could lose a cent. */
-function decimal(minor: number, currency: string): string {
-  const digits = currencyExponent(currency) ?? 0
-  const text = String(minor).padStart(digits + 1, '0')
-  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
 /** The library takes `&name;` for an entity, both reading and writing, unless its `&` is escaped twice. */

@@ -6,6 +6,14 @@ export function spelledAmount(amountMinor: number): string {
   return amountMinor.toLocaleString('en-US')
 }
 
+/** 12345 USD is `123.45`: without arithmetic, which loses cents of sums that are countable. */
+export function decimalAmount(amountMinor: number, currency: string): `${number}` {
+  const digits = currencyExponent(currency) ?? 0
+  const text = String(Math.abs(amountMinor)).padStart(digits + 1, '0')
+  const whole = digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`
+  return `${amountMinor < 0 ? '-' : ''}${whole}` as `${number}`
+}
+
 /** By thousands, each time with the same mark: `0,500` is not five hundred, and `1.234,567` no amount. */
 const isGrouped = /^[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)$/
 

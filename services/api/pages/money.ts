@@ -1,4 +1,5 @@
 import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
+import { decimalAmount } from '../../../packages/contract/locale/money-text.ts'
 import type { Language } from './words.ts'
 
 const locales: Readonly<Record<Language, string>> = { fr: 'fr-FR', en: 'en-GB' }
@@ -12,12 +13,13 @@ export function money(amountMinor: number, currency: string, language: Language)
     minimumFractionDigits: exponent,
     maximumFractionDigits: exponent,
   })
-  const parts = format.formatToParts(amountMinor / 10 ** exponent)
+  const amount = decimalAmount(amountMinor, currency)
+  const parts = format.formatToParts(amount)
   const sign = parts.find(({ type }) => type === 'currency')!.value
   // Names of currencies stand behind the amount, also where signs stand before it.
   const number = parts.filter(({ type }) => type !== 'currency' && type !== 'literal')
   if (/^[\p{L}\s]+$/u.test(sign)) return `${number.map(({ value }) => value).join('')}\u00a0${readable(sign)}`
-  return format.format(amountMinor / 10 ** exponent)
+  return format.format(amount)
 }
 
 /** `F CFA` */

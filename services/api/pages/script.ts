@@ -104,7 +104,7 @@ function amountIn({ value, dataset }) {
   const [, whole, fraction = ''] = /^(\\d{1,15})(?:[.,](\\d+))?$/.exec(typed) ?? []
   if (whole === undefined || fraction.length > digits) return undefined
   const fractions = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  return new Intl.NumberFormat(document.documentElement.lang, fractions).format(Number(whole + '.' + fraction))
+  return new Intl.NumberFormat(document.documentElement.lang, fractions).format(whole + '.' + fraction)
 }
 
 async function watch({ dataset }) {

@@ -1,4 +1,4 @@
-import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
+import { decimalAmount } from '../../../packages/contract/locale/money-text.ts'
 import type { Shown, Visit } from '../../../packages/contract/lists/pages.ts'
 import type { Refusal } from '../../../packages/contract/refusals.ts'
 import { ownerOfPortal } from '../actions/hosted/hosted-portal.ts'
@@ -112,8 +112,7 @@ function failed(sight: Sight): Html {
 
 /** As it could have been typed. */
 function typedAmount({ view }: Sight): string {
-  const digits = currencyExponent(view.currency) ?? 0
-  return (view.amount / 10 ** digits).toFixed(digits)
+  return decimalAmount(view.amount, view.currency)
 }
 
 /** From the page of the portal to that of the top-up. */

@@ -1,5 +1,6 @@
 import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
 import type { Language } from '../../../packages/contract/locale/languages.ts'
+import { decimalAmount } from '../../../packages/contract/locale/money-text.ts'
 import type { Mail } from '../../../packages/kernel/ports.ts'
 import { asName, escaped } from './mail-texts.ts'
 
@@ -92,5 +93,5 @@ function amountText(locale: string, { amount, currency }: Overdue): string {
   const digits = currencyExponent(currency) ?? 0
   const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency, ...exact })
-  return format.format(amount / 10 ** digits)
+  return format.format(decimalAmount(amount, currency))
 }
