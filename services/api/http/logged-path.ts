@@ -10,18 +10,17 @@ import { portalTokenPrefix } from '../../../packages/domain/portal/token.ts'
  * them for ids.
  */
 export function pathsForLogs(routes: readonly AnyRoute[]): (path: string) => string {
-  const prefixes = new Map(routes.flatMap(prefixOfToken))
-  const opening = openingTexts(routes)
+  const kinds = kindsThatOpen(routes)
+  const behind = secretsBehind(routes, kinds)
+  const opening = openingTexts(kinds)
   return (path) => {
-    const plain = decoded(path).replaceAll(/[/\\]+(?:\.[/\\]+)*/g, '/')
-    const lower = plain.toLowerCase()
-    for (const [prefix, name] of prefixes) {
-      const at = lower.indexOf(prefix)
-      if (at < 0) continue
-      const [, ...rest] = plain.slice(at + prefix.length).split('/')
-      return written([`${plain.slice(0, at)}${prefix}{${name}}`, ...rest])
-    }
-    return written(plain.replaceAll(opening, '{id}').split('/'))
+    // A query may be encoded with the path that it belongs to.
+    const [plain] = decoded(path).split(/[?#]/) as [string]
+    const hidden = behind.reduce(
+      (text, [place, shown]) => text.replaceAll(place, shown),
+      plain.replaceAll(/[/\\]+(?:\.[/\\]+)*/g, '/'),
+    )
+    return written(hidden.replaceAll(opening, '{id}').split('/'))
   }
 }
 
@@ -53,30 +52,44 @@ function written(parts: readonly string[]): string {
 }
 
 /** Keys, secrets of endpoints, tokens of sessions and mails, and of pages of invoices. */
-const secret = /(?<![\w-])(?:ik_[\w-]+|whsec_[\w+/=-]+|eyJ[\w-]+\.[\w.-]+|[\da-f]{64,})/gi
+const secret = /(?<![\w-])(?:ik_[\w-]+|whsec_[\w+/=-]+|eyJ[\w-]+\.[\w.-]+)|[\da-f]{64,}/gi
 
 /** A part of a path that is an address or a number, as from who takes it for an id. */
 function isPerson(part: string): boolean {
-  return part.includes('@') || (/^\+?[\d ().-]+$/.test(part) && isNumber(part))
+  return part.includes('@') || isTelephone(part.replace(/^\p{L}+[:=]/u, ''))
 }
 
 const dayForm = /^\d{4}-\d{2}(?:-\d{2})?$/
 
-function isNumber(part: string): boolean {
-  return !dayForm.test(part) && part.replaceAll(/\D/g, '').length >= 7
+/** Whatever stands between the digits: people copy numbers with spaces and dashes of every kind. */
+function isTelephone(text: string): boolean {
+  return !/[\p{L}_]/u.test(text) && !dayForm.test(text) && text.replaceAll(/\P{Nd}+/gu, '').length >= 7
 }
 
-/** `/checkout/session/` and the name of what stands behind it. */
-function prefixOfToken(route: AnyRoute): readonly (readonly [string, string])[] {
-  const { token } = route
-  if (token === undefined) return []
-  const [prefix] = partsOf(route).path.split(`{${token}}`) as [string]
-  return [[prefix.toLowerCase(), token]]
+/** Kinds of objects that strangers may open by their ids. */
+function kindsThatOpen(routes: readonly AnyRoute[]): ReadonlySet<string> {
+  return new Set(
+    routes.filter(({ secretId }) => secretId).flatMap(({ returns }) => objectName(returns) ?? []),
+  )
+}
+
+/** `/checkout/session/{sessionId}` and where it stands: whatever is there, since ids have two spellings. */
+function secretsBehind(
+  routes: readonly AnyRoute[],
+  kinds: ReadonlySet<string>,
+): readonly (readonly [place: RegExp, shown: string])[] {
+  const prefixes = new Map(
+    routes.flatMap((route) => {
+      const { token, params = {} } = route
+      const names = Object.keys(params).filter((name) => name === token || kinds.has(String(params[name])))
+      return names.map((name) => [partsOf(route).path.split(`{${name}}`)[0]!, name] as const)
+    }),
+  )
+  return [...prefixes].map(([prefix, name]) => [new RegExp(`${prefix}[^/]+`, 'gi'), `${prefix}{${name}}`])
 }
 
 /** What opens a page for whoever knows it, wherever it stands: merchants name payers' sessions, too. */
-function openingTexts(routes: readonly AnyRoute[]): RegExp {
-  const kinds = routes.filter(({ secretId }) => secretId).map(({ returns }) => objectName(returns) ?? '')
-  const prefixes = [...new Set(kinds.map((kind) => idPrefixes[kind])), portalTokenPrefix]
+function openingTexts(kinds: ReadonlySet<string>): RegExp {
+  const prefixes = [...[...kinds].map((kind) => idPrefixes[kind]), portalTokenPrefix]
   return new RegExp(`(?<![a-z0-9])(?:${prefixes.join('|')})_[\\w-]+`, 'gi')
 }
