@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { writeWhole } from '../../infra/os/whole-file.ts'
 import { identity } from '../../packages/contract/identity.ts'
 
@@ -13,22 +13,33 @@ export interface Credentials {
 
 const parts = ['merchant_id', 'owner_email', 'owner_password', 'sandbox_key', 'live_key'] as const
 
+/** Whoever has lost the first merchant's keys puts them back: nothing is made up instead. */
+export function damagedCredentials(file: string): Error {
+  return new Error(`${file} is damaged: it does not hold the first merchant's keys. Put back what was there.`)
+}
+
 /** Those in the file, of which an earlier version wrote fewer. Throws when it holds something else. */
 export function keptCredentials(file: string): Partial<Credentials> | undefined {
   if (!existsSync(file)) return undefined
-  const kept = credentialsIn(readFileSync(file, 'utf8'))
+  const kept = statSync(file).isFile() ? credentialsIn(readFileSync(file, 'utf8')) : undefined
   if (kept) return kept
-  throw new Error(`${file} is damaged: it does not hold the first merchant's keys. Put back what was there.`)
+  throw damagedCredentials(file)
 }
 
+/** A key says itself of which environment it is, and is a merchant's that has to be known too. */
 function credentialsIn(text: string): Partial<Credentials> | undefined {
   const kept = valueIn(text)
   if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return undefined
   const credentials = kept as Partial<Credentials>
   const isPart = (value: unknown) => value === undefined || (typeof value === 'string' && value !== '')
   if (!parts.every((part) => isPart(credentials[part]))) return undefined
-  const { merchant_id: id } = credentials
-  return id === undefined || identity(id) === id ? credentials : undefined
+  if (parts.every((part) => credentials[part] === undefined)) return undefined
+  const { merchant_id: id, sandbox_key: sandboxKey, live_key: liveKey } = credentials
+  const isSandboxKey = sandboxKey?.startsWith('ik_test_') ?? true
+  const isLiveKey = liveKey?.startsWith('ik_live_') ?? true
+  const isOfNobody = id === undefined && (sandboxKey !== undefined || liveKey !== undefined)
+  const isWhole = isSandboxKey && isLiveKey && !isOfNobody
+  return isWhole && (id === undefined || identity(id) === id) ? credentials : undefined
 }
 
 function valueIn(text: string): unknown {

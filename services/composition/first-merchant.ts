@@ -8,12 +8,18 @@ import { book } from '../../packages/domain/ledger/book.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { streamName } from '../../packages/kernel/decider.ts'
 import type { Envelope } from '../../packages/kernel/envelope.ts'
-import type { MerchantOwner } from '../../packages/kernel/owner.ts'
+import { owns, type MerchantOwner } from '../../packages/kernel/owner.ts'
 import { alone } from './alone.ts'
-import { isComplete, keepCredentials, keptCredentials, type Credentials } from './credentials.ts'
+import {
+  damagedCredentials,
+  isComplete,
+  keepCredentials,
+  keptCredentials,
+  type Credentials,
+} from './credentials.ts'
 import type { Runtime } from './dependencies.ts'
-import { firstOwner } from './first-owner.ts'
-import { DamagedStreamError } from '../../packages/kernel/ports.ts'
+import { firstOwner, isOwnerKnown } from './first-owner.ts'
+import { DamagedStreamError, type StoredEvent } from '../../packages/kernel/ports.ts'
 
 const fileName = 'credentials.json'
 
@@ -36,7 +42,7 @@ export function firstMerchant(
 
 /** The file is written first: after a crash in between, the next start issues the same keys again. */
 async function setUp(dependencies: Dependencies, file: string): Promise<Credentials> {
-  const credentials = await credentialsIn(file, dependencies.newId())
+  const credentials = await credentialsIn(dependencies, file)
   const id = credentials.merchant_id
   const envelope = { merchant: id, livemode: false, actor: 'first start', correlation: dependencies.newId() }
   const details = {
@@ -69,9 +75,11 @@ async function unlessDamaged({ log }: Dependencies, step: () => Promise<unknown>
 }
 
 /** What an earlier version has left out is added. */
-async function credentialsIn(file: string, merchantId: string): Promise<Credentials> {
+async function credentialsIn(dependencies: Dependencies, file: string): Promise<Credentials> {
   const kept = keptCredentials(file) ?? {}
+  if (!(await isOfOneMerchant(dependencies, kept))) throw damagedCredentials(file)
   if (isComplete(kept)) return kept
+  const merchantId = kept.merchant_id ?? dependencies.newId()
   const credentials = {
     merchant_id: merchantId,
     owner_email: `owner-${merchantId.slice(-12)}@example.com`,
@@ -85,6 +93,35 @@ async function credentialsIn(file: string, merchantId: string): Promise<Credenti
   return credentials
 }
 
+/** Keys of another one are nobody's here, and an owner who is registered has a password already. */
+async function isOfOneMerchant(dependencies: Dependencies, kept: Partial<Credentials>): Promise<boolean> {
+  const { merchant_id: id, sandbox_key: sandboxKey, live_key: liveKey } = kept
+  if (id === undefined) return true
+  for (const [secret, livemode] of [
+    [sandboxKey, false],
+    [liveKey, true],
+  ] as const) {
+    const found = secret === undefined ? undefined : await firstOfKey(dependencies, secret)
+    if (found && !owns({ merchant: id, livemode }, found.metadata)) return false
+  }
+  const saysOwner = kept.owner_email !== undefined && kept.owner_password !== undefined
+  return saysOwner || !(await isOwnerKnown(dependencies, id))
+}
+
+async function firstOfKey({ store }: Dependencies, secret: string): Promise<StoredEvent | undefined> {
+  const stream = streamName(apiKey.category, apiKeyId(hashOf(secret)))
+  try {
+    return (await store.readStream(stream, 0, 1))[0]
+  } catch (error) {
+    if (error instanceof DamagedStreamError) return undefined
+    throw error
+  }
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
 /** 32 random bytes after a prefix that tells kind and environment. */
 export function newSecret(prefix: 'ik_test_' | 'ik_live_' | 'ik_app_test_' | 'ik_app_live_'): string {
   return prefix + randomBytes(32).toString('base64url')
@@ -95,7 +132,7 @@ async function issueKey(
   secret: string,
   envelope: Envelope<MerchantOwner>,
 ): Promise<void> {
-  const hash = createHash('sha256').update(secret).digest('hex')
+  const hash = hashOf(secret)
   const data = {
     hash,
     last4: secret.slice(-4),

@@ -13,11 +13,20 @@ interface Owning {
 
 const owners = 'c1d8b1de-44c4-5c57-9a0b-0a1f9a4f7f6e'
 
+function ownerOf(merchantId: string): string {
+  return derivedId(owners, `user ${merchantId}`)
+}
+
+/** Then the password is the one that was registered. */
+export async function isOwnerKnown({ executor }: Dependencies, merchantId: string): Promise<boolean> {
+  return (await executor.current(user, ownerOf(merchantId))).state.status !== 'none'
+}
+
 /** The first merchant's owner, who signs in with the password in the credentials file. */
 export async function firstOwner(dependencies: Dependencies, credentials: Owning): Promise<void> {
   const { merchant_id: id } = credentials
-  const [person, unit] = ['user', 'organization'].map((kind) => derivedId(owners, `${kind} ${id}`))
-  await registerOwner(dependencies, person!, credentials)
+  const [person, unit] = [ownerOf(id), derivedId(owners, `organization ${id}`)]
+  await registerOwner(dependencies, person, credentials)
   const sending = { actor: 'first start', correlation: dependencies.newId() }
   const { executor } = dependencies
   const organized = {
@@ -29,13 +38,13 @@ export async function firstOwner(dependencies: Dependencies, credentials: Owning
   } as const
   await executor.send(
     organization,
-    unit!,
+    unit,
     { type: 'CreateOrganization', data: organized },
-    { organization: unit!, ...sending },
+    { organization: unit, ...sending },
   )
   for (const command of [
-    { type: 'OrganizeMerchant', data: { organization: unit! } },
-    { type: 'AddMember', data: { user: person!, role: 'owner' } },
+    { type: 'OrganizeMerchant', data: { organization: unit } },
+    { type: 'AddMember', data: { user: person, role: 'owner' } },
     { type: 'OpenToLive', data: {} },
   ] as const)
     await executor.send(merchant, id, command, { merchant: id, livemode: false, ...sending })

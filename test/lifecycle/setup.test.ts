@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
@@ -13,6 +13,8 @@ import { ServiceApart, type ServiceName } from '../support/processes/service-apa
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 
 const atOnce = 4
+
+const id = '01932c5e-8f2a-7b3c-9d4e-5f6a7b8c9d0e'
 
 t.test('however many set up at once, there is one first merchant, whose keys are in the file', async (t) => {
   const { url, pool } = await testDatabase(t)
@@ -111,15 +113,47 @@ t.test(
     const file = join(DATA_DIR, 'credentials.json')
     const runtime = await openRuntime(readConfiguration({ POSTGRES_URL: url, DATA_DIR, LOG_LEVEL: 'error' }))
     t.teardown(() => runtime.close())
-    const damaged = ['', '{"merchant_id":', 'null', '[]', '"x"', '{"merchant_id":"x"}', '{"sandbox_key":7}']
+    const ofNobody = ['{"live_key":"ik_live_x"}', '{"sandbox_key":"ik_test_x","owner_email":"a@example.com"}']
+    const noParts = ['', '{"merchant_id":', 'null', '[]', '"x"', '{}', '{"__proto__":{"merchant_id":"x"}}']
+    const noKeys = ['{"sandbox_key":7}', `{"merchant_id":"${id}","sandbox_key":"x"}`]
+    const damaged = [...noParts, '{"merchant_id":"x"}', ...noKeys, ...ofNobody]
     for (const text of damaged) {
       writeFileSync(file, text)
       await t.rejects(firstMerchant(runtime, DATA_DIR), { message: /credentials\.json is damaged/ }, text)
       t.equal(readFileSync(file, 'utf8'), text)
     }
     t.equal((await pool.query('select from events')).rowCount, 0)
+    rmSync(file)
+    mkdirSync(file)
+    await t.rejects(firstMerchant(runtime, DATA_DIR), { message: /credentials\.json is damaged/ })
   },
 )
+
+t.test('a file that has lost or changed a part is named, where the merchant is known already', async (t) => {
+  const { url, pool } = await testDatabase(t)
+  const DATA_DIR = temporaryDirectory(t)
+  const file = join(DATA_DIR, 'credentials.json')
+  const runtime = await openRuntime(readConfiguration({ POSTGRES_URL: url, DATA_DIR, LOG_LEVEL: 'error' }))
+  t.teardown(() => runtime.close())
+  const first = await firstMerchant(runtime, DATA_DIR)
+  const before = (await pool.query('select from events')).rowCount
+  const { merchant_id, owner_email, owner_password, ...keys } = first
+  for (const damaged of [
+    keys,
+    { owner_email, owner_password, ...keys },
+    { merchant_id, owner_email, ...keys },
+    { merchant_id, owner_password, ...keys },
+    { ...first, sandbox_key: first.live_key, live_key: first.sandbox_key },
+    { ...first, merchant_id: id },
+  ]) {
+    writeFileSync(file, JSON.stringify(damaged))
+    await t.rejects(firstMerchant(runtime, DATA_DIR), { message: /credentials\.json is damaged/ })
+    t.strictSame(JSON.parse(readFileSync(file, 'utf8')), damaged, 'it stays as it is')
+  }
+  t.equal((await pool.query('select from events')).rowCount, before)
+  writeFileSync(file, JSON.stringify(first))
+  t.strictSame(await firstMerchant(runtime, DATA_DIR), first)
+})
 
 t.test('what is missing of the first keys is made up once', async (t) => {
   const { url } = await testDatabase(t)
