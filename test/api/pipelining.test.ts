@@ -4,6 +4,7 @@ import t from 'tap'
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import type { AnyRoute } from '../../packages/contract/routes.ts'
 import { routes } from '../../services/families.ts'
+import { issueKey } from '../support/credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import { unknownSample } from '../support/samples.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -51,4 +52,19 @@ t.test('pipelined requests whose connection dies do not stay in flight', async (
   for (let count = 0; count < 10; count++) await pipelineAndReset('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n')
   t.equal(await eventually(inFlight, (count) => count === 0), 0)
   t.equal((await service.get('/api/v1/balance')).status, 200, 'and others are served')
+})
+
+t.test('a request whose client leaves while it is found out who asks is over at once', async (t) => {
+  const route = routes.find(({ operation }) => operation === 'POST /api/v1/payouts')!
+  for (let count = 0; count < 10; count++) {
+    // It takes a moment to find a key that nobody has used yet.
+    const request = requestTo(route, await issueKey(service, { scopes: ['*'] }))
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    socket.on('error', () => undefined).resume()
+    await once(socket, 'connect')
+    socket.end(request)
+    await once(socket, 'close')
+  }
+  const patienceMs = 3_000
+  t.equal(await eventually(inFlight, (count) => count === 0, patienceMs), 0, 'not when its body is late')
 })

@@ -84,10 +84,11 @@ function readBytes(request: IncomingMessage, arrivalMs: number): Promise<Buffer>
         )
       }
     }
+    const cutOff = () => end(() => refuse('body_must_arrive_in_time', { detail: 'Request was cut off' }))
+    // While it was found out who asks, nobody heard of it.
+    if (request.destroyed) return cutOff()
     request.on('data', take)
     request.once('end', () => end(() => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))))
-    request.once('error', () =>
-      end(() => refuse('body_must_arrive_in_time', { detail: 'Request was cut off' })),
-    )
+    request.once('error', cutOff)
   })
 }
