@@ -7,10 +7,10 @@ import { Executor } from '../../packages/kernel/execution/execute.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { closeMonth } from '../../services/composition/books/close-month.ts'
 import type { ClosedMonthView } from '../../packages/domain/periods/resource.ts'
-import { ikw, jsonOf, settingsOf } from '../support/cli.ts'
+import { ikw, jsonOf, settingsOf, startIkw } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { temporaryDirectory, ownLocks } from '../support/postgres.ts'
+import { temporaryDirectory } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { newUser, signIn } from '../support/identities/sign-in.ts'
 import { member } from '../support/identities/users.ts'
@@ -101,14 +101,18 @@ t.test('months of a merchant are opened and closed by one at a time', async (t) 
   const lock = `(hashtextextended('months of ${merchant} false', 0))`
   await other.query(`select pg_advisory_lock${lock}`)
   const why = ['--by', 'awa', '--reason', 'An invoice was missing']
-  const reopened = ikw(settingsOf(service), 'period', 'reopen', '2026-02', '--sandbox', ...why)
-  const text = `select from ${ownLocks} where locktype = 'advisory' and not granted`
-  const waiting = async () => (await postgres.pool.query(text)).rowCount
-  await eventually(waiting, (count) => count === 1, 30_000)
+  const asked = ['period', 'reopen', '2026-02', '--sandbox', ...why]
+  const reopening = startIkw(settingsOf(service), asked)
+  const waits = 'Another process closes or opens a month of this merchant; waiting for it\n'
+  await eventually(
+    async () => reopening.said(),
+    (said) => said === waits,
+    30_000,
+  )
   const { status } = await readState(dependencies.store, period, periodId(merchant, false, '2026-02'))
   t.equal(status, 'closed')
   await other.query(`select pg_advisory_unlock${lock}`)
-  t.match(await reopened, { code: 0 })
+  t.match(await reopening.ended, { code: 0, stderr: waits })
 })
 
 t.test('nothing is counted while read models are behind', async (t) => {

@@ -20,16 +20,26 @@ const program = fileURLToPath(new URL(`../../services/cli/main.${isCompiled ? 'j
 const loader = isCompiled ? [] : ['--import', 'tsx']
 
 /** Runs `ikw` as a process of its own, with these settings and nothing else in its environment. */
-export async function ikw(settings: Settings, ...parameters: readonly string[]): Promise<Run> {
+export function ikw(settings: Settings, ...parameters: readonly string[]): Promise<Run> {
+  return startIkw(settings, parameters).ended
+}
+
+/** The same, with what it has said so far on standard error. */
+export function startIkw(settings: Settings, parameters: readonly string[]) {
   const options = { env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...settings } }
   const child = spawn(process.execPath, [...loader, program, ...parameters], {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'close')
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  const [code] = (await exited) as [number | null]
-  return { code, stdout, stderr }
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (said: string) => (stderr += said))
+  const end = async (): Promise<Run> => {
+    const stdout = await text(child.stdout)
+    const [code] = (await exited) as [number | null]
+    return { code, stdout, stderr }
+  }
+  return { ended: end(), said: () => stderr }
 }
 
 /** The settings of a running service, as its own user has them. */
