@@ -1,15 +1,14 @@
 import { join } from 'node:path'
 import { rows } from './rows/index.ts'
-import { eventStoreUrl, openBench, scales, type Bench } from './support/bench.ts'
+import { eventStoreUrl, openBench, scales } from './support/bench.ts'
 import { rowsNamed } from './support/report/choice.ts'
-import { NotMeasuredError, type Contest, type Row } from './support/report/contest.ts'
-import type { Measured } from './support/report/measured.ts'
+import { NotMeasuredError, type Row } from './support/report/contest.ts'
+import { measure } from './support/measure.ts'
 import { generatorMaximum } from './support/load/generator.ts'
 import { besideKept, keptDirectory, runOfToday } from './support/report/kept.ts'
 import { machineFacts } from './support/report/machine.ts'
 import { headings, line, writeReport } from './support/report/report.ts'
 import { isReached, number, type Result } from './support/report/result.ts'
-import { median } from './support/report/statistics.ts'
 
 /**
  * `make bench` runs all rows, or only those it is given by name. `QUICK=1` takes a few minutes, `LONG=1` uses
@@ -17,15 +16,15 @@ import { median } from './support/report/statistics.ts'
  * peer take turns; the median of the rounds counts.
  */
 
-const quick = process.env['QUICK'] === '1'
+const stores = process.env['QUICK'] === '1' ? 'quick' : 'whole'
 const long = process.env['LONG'] === '1'
 const names = process.argv.slice(2)
 /** What is measured in part or quickly is not committed. */
-const isKept = !quick && !long && (names.length === 0 || process.env['KEEP'] === '1')
+const isKept = stores === 'whole' && !long && (names.length === 0 || process.env['KEEP'] === '1')
 const chosen = names.length === 0 ? rows : rowsNamed(names)
 
 const started = performance.now()
-const bench = await openBench({ ...(quick ? scales.quick : scales.whole), long })
+const bench = await openBench({ ...scales[stores], long })
 try {
   const facts = { ...(await machineFacts(bench.directory, bench.server.pool)), ...(await runFacts()) }
   for (const [name, value] of Object.entries(facts)) print(`${name}: ${value}`)
@@ -34,7 +33,7 @@ try {
   const directory = isKept ? keptDirectory : join(bench.directory, '..', 'ikw-bench-partial')
   const run = isKept ? { run: runOfToday() } : {}
   for (const row of chosen) {
-    const result = await measure(bench, row)
+    const result = await resultOf(row)
     results.push({ row, result: { ...result, ...run } })
     // Written after each row, so that an interrupted run keeps what it has measured.
     writeReport(directory, isKept ? besideKept({ facts, results }) : { facts, results })
@@ -53,7 +52,8 @@ process.exit()
 async function runFacts(): Promise<Readonly<Record<string, string>>> {
   const { perSecond, cpuPercent } = await generatorMaximum(bench.generator)
   const { rounds, measuredMs } = bench.scale
-  const size = quick ? 'QUICK=1: smaller stores and short rounds, so read it as a direction only' : 'whole'
+  const size =
+    stores === 'quick' ? 'QUICK=1: smaller stores and short rounds, so read it as a direction only' : 'whole'
   return {
     ...(eventStoreUrl !== undefined && {
       'event store':
@@ -66,51 +66,15 @@ async function runFacts(): Promise<Readonly<Record<string, string>>> {
   }
 }
 
-async function measure(bench: Bench, row: Row): Promise<Result> {
-  const { name, unit } = row
-  const nothing = { name, unit, ours: null, peer: null, ratio: null, p50_ms: null, p99_ms: null }
-  let contest: Contest | undefined
+/** One failed row must not cost the others. */
+async function resultOf(row: Row): Promise<Result> {
   try {
-    contest = await row.prepare(bench)
-    await contest.warmUp?.()
-    const ours: Measured[] = []
-    const peer: Measured[] = []
-    for (let round = 1; round <= (row.rounds ?? bench.scale.rounds); round++) {
-      ours.push(await contest.ours(round))
-      peer.push(await contest.peer(round))
-    }
-    const checked = await contest.check?.()
-    const note = contest.note()
-    const missed = contest.missed?.()
-    const notes = [note, checked, missed].filter((one) => one).join('; ')
-    return { ...resultOf(row, { ours, peer, note: notes }), ...(missed !== undefined && { missed }) }
+    return await measure(bench, row)
   } catch (error) {
-    // One failed row must not cost the others.
     if (!(error instanceof NotMeasuredError)) process.exitCode = 1
+    const { name, unit } = row
+    const nothing = { name, unit, ours: null, peer: null, ratio: null, p50_ms: null, p99_ms: null }
     return { ...nothing, note: error instanceof Error ? error.message : String(error) }
-  } finally {
-    await contest?.close()
-  }
-}
-
-interface Rounds {
-  readonly ours: readonly Measured[]
-  readonly peer: readonly Measured[]
-  readonly note: string
-}
-
-function resultOf({ name, unit }: Row, { ours, peer, note }: Rounds): Result {
-  const [own, other] = [ours, peer].map((rounds) => median(rounds.map(({ value }) => value)))
-  const load = median(ours.flatMap(({ generatorPercent }) => generatorPercent ?? []))
-  return {
-    name,
-    unit,
-    ours: own!,
-    peer: other!,
-    ratio: own! / other!,
-    p50_ms: median(ours.map(({ p50Ms }) => p50Ms ?? Number.NaN)),
-    p99_ms: median(ours.map(({ p99Ms }) => p99Ms ?? Number.NaN)),
-    note: Number.isNaN(load) ? note : `${note}; the load generator used ${number(load)} % of one core`,
   }
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { writeBackup } from '../../infra/backup/write.ts'
 import { verifierKeys } from '../../infra/postgres/transparency/log-keys.ts'
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { openBenchRuntime } from '../support/merchants.ts'
 import { root } from '../support/root.ts'
@@ -31,7 +31,7 @@ const eventsPerPayout = 6
 const heapMb = 512
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
+  const payouts = Math.ceil(sizeIn(bench.scale, { whole: 1_000_000, quick: 60_000 }) / eventsPerPayout)
   const options = { merchants: 1_000, payouts, withEvents: true, withRows: false }
   const { database, events } = await seededStore(bench, 'bench_audit', options)
   const runtime = await openBenchRuntime(database)

@@ -1,4 +1,4 @@
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { openDesk, Sink } from '../support/deliveries.ts'
 
@@ -14,7 +14,7 @@ export const deadEndpoint: Row = {
 const endpoints = { all: 100, healthy: 70, hangingOfTen: 3 }
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const perEndpoint = bench.scale.quick ? 20 : 300
+  const perEndpoint = sizeIn(bench.scale, { whole: 300, quick: 20 })
   const sink = new Sink()
   const rounds = bench.scale.rounds + 1
   const common = { events: rounds * 2 * perEndpoint * endpoints.all }

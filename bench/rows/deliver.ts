@@ -1,5 +1,5 @@
 import type { Posted, Posts } from '../peers/posts.ts'
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import { endChild, forkChild, message } from '../support/children.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
@@ -17,7 +17,7 @@ export const deliver: Row = {
 const endpoints = 100
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const count = bench.scale.quick ? 6_000 : 30_000
+  const count = sizeIn(bench.scale, { whole: 30_000, quick: 6_000 })
   const warm = count
   const sink = new Sink()
   const events = (count + warm) * (bench.scale.rounds + 1)

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import { endChild, forkChild, message } from '../support/children.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { LoadDone, LoadWanted } from '../support/eventstoredb-load.ts'
@@ -38,7 +38,7 @@ type Work = LoadWanted['work']
 async function prepare({ scale }: Bench, work: Work): Promise<Contest> {
   const server = forkChild('../../test/support/eventstoredb-peer/serve')
   const { url } = await message<{ url: string }>(server)
-  const count = counts[work][scale.quick ? 'quick' : 'whole']
+  const count = sizeIn(scale, counts[work])
   const side = (side: LoadWanted['side']) => measure({ url, side, work, count }, server)
   return {
     ours: () => side('ours'),

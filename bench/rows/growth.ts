@@ -1,4 +1,4 @@
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
 import { seedBook } from '../support/growth.ts'
@@ -28,9 +28,10 @@ interface Store {
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
-  const sizes = scale.quick
-    ? { entries: 20_000, events: 200_000 }
-    : { entries: 1_000_000, events: 10_000_000 }
+  const sizes = {
+    entries: sizeIn(scale, { whole: 1_000_000, quick: 20_000 }),
+    events: sizeIn(scale, { whole: 10_000_000, quick: 200_000 }),
+  }
   const big = await openStore(bench, 'bench_growth_big', sizes)
   const empty = await openStore(bench, 'bench_growth_empty')
   for (const store of [big, empty]) await warmUp(bench, store)

@@ -1,4 +1,4 @@
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { openDesk, Sink } from '../support/deliveries.ts'
 
@@ -15,7 +15,7 @@ const endpoints = 100
 const crowd = 200
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const count = bench.scale.quick ? 4_000 : 30_000
+  const count = sizeIn(bench.scale, { whole: 30_000, quick: 4_000 })
   const sink = new Sink()
   const events = (bench.scale.rounds + 1) * 2 * count
   const common = { endpoints, hangingOfTen: 0, events }

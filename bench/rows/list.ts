@@ -1,4 +1,4 @@
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { measured } from '../support/load/generator.ts'
 import { startPeerService } from '../support/peer-service.ts'
@@ -19,7 +19,7 @@ const statuses = ['pending', 'in_transit', 'paid', 'failed', 'canceled']
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
-  const payouts = scale.quick ? 100_000 : 1_000_000
+  const payouts = sizeIn(scale, { whole: 1_000_000, quick: 100_000 })
   const options = { merchants: 1, payouts, withEvents: false, withRows: true }
   const store = await seededStore(bench, 'bench_list', options)
   const { merchants } = store

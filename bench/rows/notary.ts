@@ -8,7 +8,7 @@ import type { LogPart } from '../../infra/transparency/leaves.ts'
 import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { startNotary } from '../../services/notary/main.ts'
 import type { Runtime } from '../../services/composition/dependencies.ts'
-import type { Bench, BenchDatabase } from '../support/bench.ts'
+import { sizeIn, type Bench, type BenchDatabase } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { openBenchRuntime } from '../support/merchants.ts'
 import { seededStore } from '../support/seeded.ts'
@@ -28,7 +28,7 @@ const eventsPerPayout = 6
 const lookEveryMs = 10
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
+  const payouts = Math.ceil(sizeIn(bench.scale, { whole: 1_000_000, quick: 60_000 }) / eventsPerPayout)
   const options = { merchants: 1_000, payouts, withEvents: true, withRows: false }
   const { database, events } = await seededStore(bench, 'bench_notary', options)
   const runtime = await openBenchRuntime(database)

@@ -1,5 +1,5 @@
 import { initialisePgbench, runPgbench } from '../peers/pgbench.ts'
-import { compiling, type Bench, type BenchDatabase, type Times } from '../support/bench.ts'
+import { compiling, sizeIn, type Bench, type BenchDatabase, type Times } from '../support/bench.ts'
 import { Lateness } from '../support/consumer-delays.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { measured } from '../support/load/generator.ts'
@@ -37,7 +37,7 @@ async function prepare(bench: Bench, program: Program): Promise<Contest> {
   const { scale, generator } = bench
   const isWhole = program === 'all-in-one/main'
   const pgbench = await bench.database('bench_pgbench')
-  const pgbenchScale = scale.quick ? 10 : 50
+  const pgbenchScale = sizeIn(scale, { whole: 50, quick: 10 })
   await initialisePgbench(pgbench, pgbenchScale)
   const { database, keys, service, close } = await startWithMerchants(bench, 'bench_payout', { program })
   const plan = { flow: 'payout', keys } as const

@@ -1,4 +1,4 @@
-import { compiling, type Bench, type Times } from '../support/bench.ts'
+import { compiling, sizeIn, type Bench, type Times } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
 import { LoadGenerator, measured } from '../support/load/generator.ts'
@@ -21,7 +21,7 @@ const writing = { connections: 32, perSecond: 500 }
 
 async function prepare(bench: Bench): Promise<Contest> {
   const { scale, generator } = bench
-  const payouts = scale.quick ? 10_000 : 100_000
+  const payouts = sizeIn(scale, { whole: 100_000, quick: 10_000 })
   const size = { merchants: 100, payouts, withEvents: true, withRows: true }
   const store = await seededStore(bench, 'bench_read', size)
   const service = await startService(store.database)

@@ -5,7 +5,7 @@ import { publications, requestNewGeneration } from '../../infra/postgres/read-mo
 import { readModels } from '../../projections/index.ts'
 import { deciders } from '../../packages/domain/index.ts'
 import { KnexProjector } from '../peers/knex-projector.ts'
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
 import { openBenchRuntime } from '../support/merchants.ts'
@@ -28,14 +28,14 @@ const eventsPerPayout = 6
 const batchSize = 500
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const payouts = Math.ceil((bench.scale.quick ? 60_000 : 1_000_000) / eventsPerPayout)
+  const payouts = Math.ceil(sizeIn(bench.scale, { whole: 1_000_000, quick: 60_000 }) / eventsPerPayout)
   const options = { merchants: merchantsCount, payouts, withEvents: true, withRows: false }
   const seeded = await seededStore(bench, 'bench_rebuild', options)
   const store = { ...seeded, database: await withLogMoved(bench, seeded.database) }
   const service = await startService(store.database)
   await service.settled()
   const postgres = await connectPostgres({ url: store.database.url, dataDirectory: '' })
-  const peerEvents = bench.scale.quick ? 500 : 2_000
+  const peerEvents = sizeIn(bench.scale, { whole: 2_000, quick: 500 })
   return {
     ours: async () => perSecond(store.events, () => rebuildAll(postgres)),
     peer: () => rowByRow({ postgres, store, events: peerEvents }),

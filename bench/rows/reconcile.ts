@@ -5,7 +5,7 @@ import { readStatement } from '../../infra/statements/read-statement.ts'
 import { ZoneClock } from '../../packages/kernel/time/calendar.ts'
 import { reconcile as reconcileStatement } from '../../services/composition/books/reconcile.ts'
 import type { Runtime } from '../../services/composition/dependencies.ts'
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
 import { makeMerchants, openBenchRuntime } from '../support/merchants.ts'
@@ -28,7 +28,7 @@ const timeZone = 'Africa/Dakar'
 const wrongEvery = 1_000
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const lines = bench.scale.quick ? 100_000 : 1_000_000
+  const lines = sizeIn(bench.scale, { whole: 1_000_000, quick: 100_000 })
   const database = await bench.database('bench_reconcile')
   const runtime = await openBenchRuntime(database)
   const { pool } = runtime.postgres

@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import type { Dependencies } from '../../packages/contract/routes.ts'
 import { subscription } from '../../packages/domain/subscriptions/subscription.ts'
 import { renewAll, seedSubscriptions } from '../peers/renewals.ts'
-import { peerPool, type Bench, type BenchDatabase } from '../support/bench.ts'
+import { peerPool, sizeIn, type Bench, type BenchDatabase } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import { makeMerchants, openBenchRuntime, type BenchMerchant } from '../support/merchants.ts'
 import type { Measured } from '../support/report/measured.ts'
@@ -28,14 +28,16 @@ const connections = 16
 /** Requests a second before and as long as they are renewed: how long they take must not double. */
 const readsPerSecond = 200
 const slowdownMost = 2
+/** Time to fill the store, to start the service and to look at it before. */
+const dueInMs = { whole: 180_000, quick: 45_000, short: 15_000 }
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const count = bench.scale.quick ? 5_000 : 100_000
+  const count = sizeIn(bench.scale, { whole: 100_000, quick: 5_000 })
   const database = await bench.database('bench_renewals')
   const peerDatabase = await bench.database('bench_renewals_peer')
   const pool = peerPool(peerDatabase, connections)
   await seedSubscriptions(pool, count, merchants)
-  const dueAt = Date.now() + (bench.scale.quick ? 45_000 : 180_000)
+  const dueAt = Date.now() + dueInMs[bench.scale.stores]
   const keys = await seed(database, { count, dueAt })
   const service = await startService(database)
   let seen: Seen | undefined

@@ -1,5 +1,5 @@
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
-import type { Bench } from '../support/bench.ts'
+import { sizeIn, type Bench } from '../support/bench.ts'
 import type { Contest, Row } from '../support/report/contest.ts'
 import type { Measured } from '../support/report/measured.ts'
 import { seededStore, type SeededOptions } from '../support/seeded.ts'
@@ -24,7 +24,7 @@ interface Side {
 }
 
 async function prepare(bench: Bench): Promise<Contest> {
-  const payouts = Math.ceil((bench.scale.quick ? 60_000 : 300_000) / eventsPerPayout)
+  const payouts = Math.ceil(sizeIn(bench.scale, { whole: 300_000, quick: 60_000 }) / eventsPerPayout)
   const options = { merchants, payouts, withEvents: true, withRows: false, toEachNumber: true }
   const [ours, peer] = [
     await side(bench, 'bench_sealed', options),

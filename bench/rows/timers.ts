@@ -6,7 +6,7 @@ import { PostgresTimers } from '../../infra/postgres/timers.ts'
 import { publishMissing } from '../../infra/postgres/read-models/publication.ts'
 import { runDue, type TimerRunnerOptions } from '../../services/processes/runner/due-timers.ts'
 import { timers as timersModel } from '../../projections/timers.ts'
-import { connected, peerPool, type Bench } from '../support/bench.ts'
+import { connected, peerPool, sizeIn, type Bench } from '../support/bench.ts'
 import { NotMeasuredError, type Contest, type Row } from '../support/report/contest.ts'
 import { root } from '../support/root.ts'
 
@@ -28,7 +28,7 @@ const poolMax = 16
 
 async function prepare(bench: Bench): Promise<Contest> {
   const openWorker = await importWorker()
-  const count = bench.scale.quick ? 100_000 : 1_000_000
+  const count = sizeIn(bench.scale, { whole: 1_000_000, quick: 100_000 })
   const database = await bench.database('bench_timers')
   const postgres = await connected(database)
   await publishMissing(postgres.pool, [timersModel], '')

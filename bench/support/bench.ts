@@ -6,9 +6,12 @@ import { connectPostgres, type Postgres } from '../../infra/postgres/client/conn
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { LoadGenerator } from './load/generator.ts'
 
-/** Sizes and durations of a run: complete, or quick, which only shows the direction. */
+/**
+ * Sizes and durations of a run: whole, or quick, which only shows the direction, or short, which only shows
+ * that rows can be measured.
+ */
 export interface Scale {
-  readonly quick: boolean
+  readonly stores: 'whole' | 'quick' | 'short'
   /** Stores that take too long to fill for a normal run. */
   readonly long: boolean
   readonly rounds: number
@@ -28,9 +31,16 @@ export function compiling({ compileMs, warmMs }: Scale): Times {
 }
 
 export const scales = {
-  whole: { quick: false, long: false, rounds: 3, compileMs: 8_000, warmMs: 1_500, measuredMs: 5_000 },
-  quick: { quick: true, long: false, rounds: 3, compileMs: 1_000, warmMs: 400, measuredMs: 1_000 },
+  whole: { stores: 'whole', long: false, rounds: 3, compileMs: 8_000, warmMs: 1_500, measuredMs: 5_000 },
+  quick: { stores: 'quick', long: false, rounds: 3, compileMs: 1_000, warmMs: 400, measuredMs: 1_000 },
+  short: { stores: 'short', long: false, rounds: 1, compileMs: 1_000, warmMs: 200, measuredMs: 1_000 },
 } satisfies Record<string, Scale>
+
+/** How much a store is filled with: in a short run a fiftieth of a quick one. */
+export function sizeIn({ stores }: Scale, { whole, quick }: { whole: number; quick: number }): number {
+  if (stores === 'whole') return whole
+  return stores === 'quick' ? quick : Math.ceil(quick / 50)
+}
 
 /** What all rows share: one PostgreSQL server, the load generator and the size of the run. */
 export interface Bench {

@@ -1,5 +1,5 @@
 import { lead, type LeaderName } from '../../infra/postgres/consumers/leader.ts'
-import { connected, type Bench, type BenchDatabase } from './bench.ts'
+import { connected, sizeIn, type Bench, type BenchDatabase } from './bench.ts'
 import { makeMerchants, openBenchRuntime, type BenchMerchant } from './merchants.ts'
 import { startService, type BenchService, type Program } from './service.ts'
 
@@ -27,7 +27,10 @@ export async function startWithMerchants(
 ): Promise<MerchantService> {
   const database = await bench.databaseWithLog(name)
   const runtime = await openBenchRuntime(database)
-  const merchants = await makeMerchants(runtime.dependencies, bench.scale.quick ? 100 : 1_000)
+  const merchants = await makeMerchants(
+    runtime.dependencies,
+    sizeIn(bench.scale, { whole: 1_000, quick: 100 }),
+  )
   await runtime.close()
   const others = await idleLeaders(database, standingBy)
   const service = await startService(database, program)
