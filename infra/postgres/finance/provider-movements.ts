@@ -62,23 +62,21 @@ export async function providerMovement(
   return Number(rows[0]?.amount ?? 0)
 }
 
-const referencesAtOnce = 10_000
+const referencesAtOnce = 1_000
 
 /** Which of these references are ours: given to an operator, or what an entry in the books is about. */
-export async function ownReferences(
+export async function* ownReferences(
   moment: Pick<ReadTransaction, 'all'>,
   references: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const own = new Set<string>()
+): AsyncGenerator<string, void> {
   for (let from = 0; from < references.length; from += referencesAtOnce) {
     const rows = await moment.all<{ id: string }>(
       `select id from read.operations where id = any($1)
        union select subject from read.journal where subject = any($1)`,
       [references.slice(from, from + referencesAtOnce)],
     )
-    for (const { id } of rows) own.add(id)
+    for (const { id } of rows) yield id
   }
-  return own
 }
 
 export interface Settled {

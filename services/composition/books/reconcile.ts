@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Postgres } from '../../../infra/postgres/client/connect.ts'
-import { inReadTransaction } from '../../../infra/postgres/client/read-transaction.ts'
+import { inReadTransaction, type ReadTransaction } from '../../../infra/postgres/client/read-transaction.ts'
 import {
   ownReferences,
   providerMovement,
@@ -118,8 +118,23 @@ async function requireOwn({ dependencies, pool, read }: Reconciling, id: string)
   const { state } = await dependencies.executor.current(statement, id)
   if (state.imported) return
   const given = referencesOf(read)
-  const own = await inReadTransaction(pool, (moment) => ownReferences(moment, given))
-  if (own.size === 0) refuseForeign(given)
+  const isAnyOurs = await inReadTransaction(pool, async (moment) => {
+    for await (const _ of ownReferences(moment, given)) return true
+    return false
+  })
+  if (!isAnyOurs) refuseForeign(given)
+}
+
+/** Those of nothing of ours. Most are of movements within the statement's time, and known already. */
+async function foreignReferences(
+  moment: ReadTransaction,
+  read: ReadStatement,
+  own: readonly OwnMovement[],
+): Promise<ReadonlySet<string>> {
+  const foreign = new Set(referencesOf(read))
+  for (const { reference } of own) foreign.delete(reference)
+  for await (const reference of ownReferences(moment, [...foreign])) foreign.delete(reference)
+  return foreign
 }
 
 function referencesOf({ lines }: ReadStatement): readonly string[] {
@@ -191,9 +206,7 @@ async function findingsOf({ pool, read, clock, fees }: Reconciling, imported: Im
     for await (const rows of providerMovements(moment, wanted)) own.push(...rows)
     const settledBefore = await settledEntries(moment, { rail, environment, currency, before: through + 1 })
     const ours = await providerMovement(moment, wanted)
-    const known = await ownReferences(moment, referencesOf(read))
-    const foreign = new Set(referencesOf(read).filter((reference) => !known.has(reference)))
-    for (const { reference } of own) foreign.delete(reference)
+    const foreign = await foreignReferences(moment, read, own)
     const dayOf = (time: string) => clock.dayOf(time)
     return { findings: compare({ lines: read.lines, own, settledBefore, foreign, dayOf, fees }), ours }
   })
