@@ -1,3 +1,4 @@
+import { mayInvite } from '../../packages/contract/access/roles.ts'
 import { invitation } from '../../packages/domain/invitations/invitation.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { user } from '../../packages/domain/users/user.ts'
@@ -20,16 +21,16 @@ async function mailInvitation({ subject: id, ...timer }: DueTimer<Owner>, tools:
   const { store, executor, tokens, dashboardUrl } = tools.dependencies
   const invited = await readState(store, invitation, id)
   if (invited.status !== 'pending' || invited.isMailed) return
-  const { email, link, expiresAt } = invited
+  const { email, link, expiresAt, by } = invited
+  const host = await readState(store, merchant, invited.merchant)
+  // It lets nobody in, unless they come back before it expires.
+  if (host.status === 'none' || !mayInvite(host.members[by])) return
   const claims = { subject: id, id: link, purpose: 'invitation' }
   const token = await tokens.sign('link', claims, new Date(expiresAt))
-  const [inviting, host] = [
-    (await executor.current(user, invited.by)).state,
-    await readState(store, merchant, invited.merchant),
-  ]
+  const { state: inviting } = await executor.current(user, by)
   const names = {
     by: inviting.status === 'active' ? asName(inviting.name) : '',
-    merchant: host.status === 'none' ? '' : asName(host.name),
+    merchant: asName(host.name),
   }
   // Behind the `#` the token is seen by the page alone.
   const url = `${dashboardUrl}/invitation#token=${token}`

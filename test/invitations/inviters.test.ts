@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { invitation, invitationName } from '../../packages/domain/invitations/invitation.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
 import { invitationToken, ownerSession } from '../support/identities/identity-samples.ts'
+import { mailsTo, mailTo } from '../support/identities/mails.ts'
 import { goodPassword, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 import { member } from '../support/identities/users.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -70,3 +72,34 @@ for (const [name, lose] of Object.entries({ 'is removed': remove, 'may no longer
     t.match(await accept(await invitationToken(service, id)), { status: 200, body: { role: 'admin' } })
   })
 }
+
+t.test('those of who has gone hide none that is open, however many they are', async (t) => {
+  const { runtime, credentials } = service.service
+  const { executor, blindIndex } = runtime.dependencies
+  const envelope = { merchant: credentials.merchant_id, livemode: false, actor: 'test', correlation: 'test' }
+  const sent = { name: null, role: 'admin', language: 'en', by: randomUUID(), isLimited: false } as const
+  const emails = Array.from({ length: 101 }, address)
+  for (const email of emails) {
+    const id = await blindIndex(invitationName(credentials.merchant_id, email))
+    await executor.send(
+      invitation,
+      id,
+      { type: 'Invite', data: { ...sent, link: randomUUID(), email } },
+      envelope,
+    )
+  }
+  // The oldest one is sent again, and is in its place.
+  const [email, ...others] = emails as [string, ...string[]]
+  await invite(email, owner)
+  await mailTo(service.service, email, /invitation#/)
+  t.strictSame(
+    others.filter((one) => mailsTo(service.service, one).length > 0),
+    [],
+    'nobody is mailed what lets nobody in',
+  )
+  const { body } = await service.get<{ data: readonly object[] }>(`${team}?limit=100`, as(owner))
+  t.match(
+    body.data.filter((one) => 'status' in one && one.status === 'invited'),
+    [{ email }],
+  )
+})

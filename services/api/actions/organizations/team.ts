@@ -90,6 +90,8 @@ async function ownMerchant({ dependencies, caller }: Request<unknown>): Promise<
 
 interface Open {
   readonly id: string
+  /** Its place in the list. */
+  readonly created: number
   readonly state: ExistingInvitation
 }
 
@@ -100,13 +102,21 @@ async function openInvitations(
 ): Promise<readonly Open[]> {
   const { reads, store, clock } = dependencies
   await reads.reached(await store.head(), waitMs, invitations.name)
-  const { rows } = await reads.page<Open>({
-    from: invitations.name,
-    where: equal({ merchant: caller.merchant, status: 'pending' }),
-    order: 'created',
-    limit: openMost,
-  })
-  return rows.filter(({ state }) => statusOf(state, clock()) === 'pending' && mayInvite(members[state.by]))
+  const isOpen = ({ state }: Open) => statusOf(state, clock()) === 'pending' && mayInvite(members[state.by])
+  // Those of who has gone are pending until they expire, and may be as many again.
+  const open: Open[] = []
+  for (let last: number | undefined; ;) {
+    const { rows } = await reads.page<Open>({
+      from: invitations.name,
+      where: equal({ merchant: caller.merchant, status: 'pending' }),
+      bounds: last === undefined ? [] : [{ column: 'created', operator: '<', value: last }],
+      order: 'created',
+      limit: openMost,
+    })
+    open.push(...rows.filter(isOpen))
+    last = rows.at(-1)?.created
+    if (rows.length < openMost) return open
+  }
 }
 
 // Inviting
