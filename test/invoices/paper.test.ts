@@ -1,5 +1,6 @@
 import { inflateSync } from 'node:zlib'
 import t from 'tap'
+import { isolated } from '../../packages/contract/locale/direction.ts'
 import { pdfOf } from '../../services/api/pages/receipt-pdf.ts'
 import { lawOver } from '../support/law.ts'
 import { printedIn } from '../support/pages/paper.ts'
@@ -87,6 +88,13 @@ t.test('Arabic and Hebrew stand on paper in their order, and numbers in them in 
     `Objet250 ${turned(wares)}`,
     `${turned(greeting)}5 000 F CFA`,
   ])
+})
+
+t.test('however a thing is called, its number stands behind it on paper as on the page', async (t) => {
+  await lawOver(t, ['قهوة', 'Lampe 500\u200f', 'Lampe א 500', 'ש 500'], async (what) => {
+    const [line] = (await linesOn(paper([[`${isolated(what)} × 3`, '1 000 F CFA']]))).slice(-1)
+    t.match(line, / × 31 000 F CFA$/, what)
+  })
 })
 
 t.test('Arabic letters are joined', async (t) => {

@@ -84,7 +84,7 @@ function isSpace(character: string): boolean {
   return /[^\S\u00a0\u202f]/u.test(character)
 }
 
-const unseen = /[\u061c\u200e\u200f]/gu
+const unseen = /[\u061c\u200e\u200f\u2068\u2069]/gu
 
 /** Without spaces at the end of the line, which would move what stands before them. */
 function runsIn(paragraph: Paragraph, from = 0, to = paragraph.characters.length): readonly Run[] {
@@ -109,8 +109,8 @@ interface Drawing {
 const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** Told apart from letters by Unicode: joiners, selectors of variants, marks of direction. */
 const ignorable = /\p{Default_Ignorable_Code_Point}/u
-/** They change how letters are drawn and where words are cut. */
-const kept = /[\u00ad\u061c\u200c-\u200f]/u
+/** They change how letters are drawn, in which order, and where words are cut. */
+const kept = /[\u00ad\u061c\u200c-\u200f\u2068\u2069]/u
 const instead = '\ufffd'
 
 /** What the font has no letter for is seen to be missing: each emoji or sign as one mark. */
