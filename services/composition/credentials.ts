@@ -35,11 +35,16 @@ function credentialsIn(text: string): Partial<Credentials> | undefined {
   if (!parts.every((part) => isPart(credentials[part]))) return undefined
   if (parts.every((part) => credentials[part] === undefined)) return undefined
   const { merchant_id: id, sandbox_key: sandboxKey, live_key: liveKey } = credentials
-  const isSandboxKey = sandboxKey?.startsWith('ik_test_') ?? true
-  const isLiveKey = liveKey?.startsWith('ik_live_') ?? true
+  const isSandboxKey = sandboxKey === undefined || isWholeKey(sandboxKey, 'ik_test_')
+  const isLiveKey = liveKey === undefined || isWholeKey(liveKey, 'ik_live_')
   const isOfNobody = id === undefined && (sandboxKey !== undefined || liveKey !== undefined)
   const isWhole = isSandboxKey && isLiveKey && !isOfNobody
   return isWhole && (id === undefined || identity(id) === id) ? credentials : undefined
+}
+
+/** As it was made: one that was cut would be issued again, and be easier to guess. */
+function isWholeKey(key: string, prefix: 'ik_test_' | 'ik_live_'): boolean {
+  return key.startsWith(prefix) && /^[\w-]{43}$/.test(key.slice(prefix.length))
 }
 
 function valueIn(text: string): unknown {

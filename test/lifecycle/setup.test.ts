@@ -115,7 +115,11 @@ t.test(
     t.teardown(() => runtime.close())
     const ofNobody = ['{"live_key":"ik_live_x"}', '{"sandbox_key":"ik_test_x","owner_email":"a@example.com"}']
     const noParts = ['', '{"merchant_id":', 'null', '[]', '"x"', '{}', '{"__proto__":{"merchant_id":"x"}}']
-    const noKeys = ['{"sandbox_key":7}', `{"merchant_id":"${id}","sandbox_key":"x"}`]
+    const cutKeys = ['x', 'ik_test_', `ik_test_${'x'.repeat(42)}`]
+    const noKeys = [
+      '{"sandbox_key":7}',
+      ...cutKeys.map((key) => `{"merchant_id":"${id}","sandbox_key":"${key}"}`),
+    ]
     const damaged = [...noParts, '{"merchant_id":"x"}', ...noKeys, ...ofNobody]
     for (const text of damaged) {
       writeFileSync(file, text)
@@ -145,6 +149,8 @@ t.test('a file that has lost or changed a part is named, where the merchant is k
     { merchant_id, owner_password, ...keys },
     { ...first, sandbox_key: first.live_key, live_key: first.sandbox_key },
     { ...first, merchant_id: id },
+    { ...first, sandbox_key: first.sandbox_key.slice(0, -1) },
+    { ...first, live_key: `${first.live_key} ` },
   ]) {
     writeFileSync(file, JSON.stringify(damaged))
     await t.rejects(firstMerchant(runtime, DATA_DIR), { message: /credentials\.json is damaged/ })
