@@ -35,6 +35,18 @@ const inBrowser = async (path: string, language = 'en'): Promise<string> => {
 }
 const json = async (path: string) => (await service.get(path, { key: '' })).body
 const onlyWave = [{ type: 'mobile_money', operators: [{ code: 'wave', name: 'Wave' }] }]
+/** Without JavaScript: a form as browsers send it. */
+const press = (path: string, operator: string) =>
+  fetch(`${service.url}${path}/pay?lang=en`, {
+    method: 'POST',
+    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      PaymentMethod: 'mobile_money',
+      Operator: operator,
+      PhoneNumber: '77 000 00 42',
+    }),
+    redirect: 'manual',
+  })
 const order = { amount: 5_000, currency: 'XOF' }
 const session = (body: object) =>
   service.post('/api/v1/checkout/sessions', { ...order, country: 'SN', ...body }, live())
@@ -57,6 +69,15 @@ t.test('pages offer the operators that are served in live, and no others', async
   const sandbox = await service.post('/api/v1/merchant/invoices', order)
   const there = await json(pathOf(sandbox.body['hosted_invoice_url']))
   t.match(there, { payment_methods: [{ operators: [{}, {}, {}] }, { type: 'card' }] })
+})
+
+t.test('whoever presses Pay for what is served no longer chooses again, on the same page', async (t) => {
+  await lawOver(t, ['invoice', 'checkout'], async (name) => {
+    const text = await (await press(pages[name]!, 'orange_money')).text()
+    t.match(text, 'This way to pay is not available at the moment. Choose another one.', name)
+    t.match(text, 'value="wave"', name)
+    t.match(text, 'value="77 000 00 42"', 'what was typed stays')
+  })
 })
 
 t.test('what nobody could pay in live is not offered to anybody', async (t) => {
@@ -85,6 +106,11 @@ t.test('where nothing is served any more, the page says so instead of taking a n
     t.match(french, /n’est pas possible sur cette page. Demandez/, name)
     t.notMatch(english + french, /name="PaymentMethod"/, name)
   })
+  for (const name of ['invoice', 'checkout']) {
+    const pressed = await press(pages[name]!, 'wave')
+    t.equal(pressed.status, 303, `${name}: back to the page, which says so`)
+    t.match(pathOf(new URL(pressed.headers.get('location')!, service.url)), pages[name]!)
+  }
   const page = await visitor(t, { language: 'fr' })
   for (const name of ['invoice', 'checkout']) {
     await page.goto(`${service.url}${pages[name]}?lang=fr`)

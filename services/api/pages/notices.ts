@@ -41,9 +41,9 @@ const titles: Readonly<Partial<Record<RefusalName, Title>>> = {
 
 const unseen: readonly number[] = [429, 503]
 
-/** Whoever asks too often, or too much, is answered without looking. */
+/** Whoever asks too often, or too much, is answered without looking. What is not served is seen, though. */
 export function isUnseen({ reason }: Refusal): boolean {
-  return unseen.includes(refusals[reason][0])
+  return unseen.includes(refusals[reason][0]) && reason !== 'live_provider_must_be_configured'
 }
 
 /** A page of its own about a refusal. */
