@@ -56,3 +56,20 @@ t.test('what was lost of an answer is shown again, also to who may no longer ask
   t.strictSame([rolledAgain.status, rolledAgain.body], [rolled.status, rolled.body])
   t.equal((await service.post(path, wanted, { key: token })).status, 403, 'and nothing else')
 })
+
+t.test('a key for repeats that was another request’s shows nobody a secret, however late', async (t) => {
+  const key = randomUUID()
+  const options = { key: owner.token, headers: { 'idempotency-key': key } }
+  const first = await service.post(path, wanted, options)
+  t.equal(first.status, 201)
+  // Answers are kept for 30 days.
+  await service.service.runtime.postgres.pool.query(
+    `update answers set started_at = now() - interval '31 days' where key = $1`,
+    [key],
+  )
+  const other = await service.post(path, { ...wanted, scopes: ['payments.read'] }, options)
+  t.match(other, { status: 409, body: { code: 'IKW-REQ-003' } })
+  t.notMatch(JSON.stringify(other.body), /ik_test_/)
+  const again = await service.post(path, wanted, options)
+  t.strictSame([again.status, again.body], [first.status, first.body], 'its own repeat is shown it')
+})

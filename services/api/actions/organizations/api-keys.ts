@@ -22,6 +22,7 @@ import {
 import { scopes } from '../../../../packages/domain/index.ts'
 import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
 import { userSessions } from '../../../../packages/domain/sessions/user-sessions.ts'
+import { streamName } from '../../../../packages/kernel/decider.ts'
 import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.ts'
 import type { Outcome } from '../../../../packages/kernel/execution/options.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
@@ -42,10 +43,14 @@ export async function issueApiKey(request: Request<Static<typeof ApiKeyRequest>>
   const id = apiKeyId(secret.stored.hash)
   const { executor } = dependencies
   const known = await executor.current(apiKey, id)
-  // Its id follows from the request: an earlier try, whose answer was lost, was allowed to.
   if (known.state.status === 'none') await requireIssuable(request)
+  // An earlier try, whose answer was lost, was allowed to. Another request with its key is none.
+  else if (!(await request.hasWritten(streamName(apiKey.category, id))))
+    refuse('idempotency_key_must_be_for_one_request')
   const envelope = actingFor(owner, request.envelope)
-  const issued = await executor.send(apiKey, id, { type: 'IssueApiKey', data }, envelope)
+  const { idempotencyKey, fingerprint } = request.envelope
+  const keyed = { ...envelope, ...(idempotencyKey && fingerprint && { idempotencyKey, fingerprint }) }
+  const issued = await executor.send(apiKey, id, { type: 'IssueApiKey', data }, keyed)
   request.showed(issued.position)
   await requireOngoing(request, { id, envelope })
   return viewNewApiKey({ id, state: issued.state, key: secret.key, now: dependencies.clock() })!
