@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
@@ -69,6 +71,28 @@ t.test('threads make the same leaves, in the same order, as far as there are who
     expected.positions.slice(11, 611),
   )
 })
+
+t.test('a machine of many processors does not take as many connections', async (t) => {
+  const { url, pool, head } = await filled(t)
+  const { availableParallelism } = os
+  t.teardown(() => setProcessors(availableParallelism))
+  setProcessors(() => 16)
+  const parts = leavesAhead({ url, eventsPerPart: 50, partsAtLeast }, { after: 0, through: head })
+  const text = `select count(*)::integer as count from pg_stat_activity
+    where datname = current_database() and query like 'copy%'`
+  const counts: number[] = []
+  for await (const { positions } of parts) {
+    t.equal(positions.length, 50)
+    counts.push((await pool.query<{ count: number }>(text)).rows[0]!.count)
+  }
+  t.equal(counts.length, events / 50)
+  t.ok(Math.max(...counts) <= 4, `${Math.max(...counts)} connections`)
+})
+
+function setProcessors(availableParallelism: () => number): void {
+  os.availableParallelism = availableParallelism
+  syncBuiltinESMExports()
+}
 
 t.test('without a server the first part fails, and no thread is left', async () => {
   const url = 'postgres://postgres@127.0.0.1:1/none'

@@ -18,14 +18,19 @@ export interface LeavesAheadOptions {
   readonly partsAtLeast?: number
 }
 
+/**
+ * More than this one can take leaves from at once. Each has a connection and 30 MB, and a machine may have
+ * more processors than its server takes connections.
+ */
+const threadsMost = 4
 /** For each thread, so that it has the next one when it has answered. */
 const partsAhead = 2
 /** `.ts` where the program runs from its sources. */
 const filename = new URL(`./leaves-thread${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * The leaves of a long piece of the log, in its order, made in threads of a low priority: on all processors,
- * and requests go first. Ends before the last events, which are too few for a thread, or at once.
+ * The leaves of a long piece of the log, in its order, made in threads of a low priority: on several
+ * processors, and requests go first. Ends before the last events, which are too few for a thread, or at once.
  */
 export async function* leavesAhead(
   { url, eventsPerPart = 10_000, partsAtLeast = 20 }: LeavesAheadOptions,
@@ -70,10 +75,10 @@ async function positionOf(pool: pg.Pool, { after, through }: LogPart, number: nu
   return rows[0]?.position
 }
 
-/** As many as there are processors, started one by one as there are parts for them. */
+/** One for each processor, up to a few, started one by one as there are parts for them. */
 class LeavesThreads {
   readonly #url: string
-  readonly #most = availableParallelism()
+  readonly #most = Math.min(availableParallelism(), threadsMost)
   readonly #threads: LeavesThread[] = []
   #parts = 0
 
@@ -104,6 +109,8 @@ class LeavesThread {
   readonly #worker: Worker
   /** It answers in the order in which it is asked. */
   readonly #asked: Asked[] = []
+  /** Why it has ended: it answers nothing more. */
+  #failure: Error | undefined
 
   constructor(url: string) {
     this.#worker = new Worker(filename, { workerData: { url } })
@@ -121,7 +128,8 @@ class LeavesThread {
     const leaves = new Promise<NewLeaves>((resolve, reject) => this.#asked.push({ resolve, reject }))
     // Awaited later, or not at all when an earlier one has failed.
     leaves.catch(() => undefined)
-    this.#worker.postMessage(part)
+    if (this.#failure) this.#fail(this.#failure)
+    else this.#worker.postMessage(part)
     return leaves
   }
 
@@ -131,6 +139,7 @@ class LeavesThread {
   }
 
   #fail(error: Error): void {
+    this.#failure ??= error
     for (const { reject } of this.#asked.splice(0)) reject(error)
   }
 }
