@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { ConfigurationError, readConfiguration } from '../../infra/configuration.ts'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
@@ -9,7 +10,7 @@ import { startEmbeddedPostgres } from '../../infra/postgres/server/embedded.ts'
 import { closedPort } from '../support/network/closed-port.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/postgres.ts'
-import { killConnection, killPostgres } from '../support/processes/postmaster.ts'
+import { killConnection, killPostgres, signalPostgres } from '../support/processes/postmaster.ts'
 import { ServiceApart } from '../support/processes/service-apart.ts'
 import { ServiceProcess, serviceProcess } from '../support/processes/service-process.ts'
 import type { MerchantClient } from '../support/service.ts'
@@ -92,6 +93,21 @@ t.test('a stop that hangs says what hangs, stops the database and ends with code
   t.equal(await started.ended, 1)
   t.match(started.errors, /\nNot stopped within 3 s: projector; ended all the same\n$/)
   t.notOk(existsSync(join(dataDirectory, 'postgres/postmaster.pid')))
+})
+
+t.test('a stop on a server that hangs ends as well, and says so', async (t) => {
+  const dataDirectory = temporaryDirectory(t)
+  t.teardown(() => killPostgres(dataDirectory))
+  const file = 'test/support/processes/hanging-process'
+  const started = new ServiceApart(t, 'projector', { DATA_DIR: dataDirectory }, { file })
+  await started.port()
+  signalPostgres(dataDirectory, 'SIGSTOP')
+  started.signal('SIGTERM')
+  t.equal(await Promise.race([started.ended, pause(30_000, 'it still runs', { ref: false })]), 1)
+  t.match(
+    started.errors,
+    /^Not stopped within 3 s: projector; ended all the same\nPostgreSQL in \S+ does not answer/,
+  )
 })
 
 t.test(

@@ -60,6 +60,8 @@ const answerTimeoutMs = 60_000
 const restartDelayMs = 500
 const startsMax = 5
 const stopTimeoutMs = 60_000
+/** A few questions take. */
+const leaveTimeoutMs = 15_000
 const unfinishedPrefix = 'postgres.unfinished-'
 const unfinishedKeptMs = 600_000
 
@@ -226,7 +228,7 @@ async function isLast(home: Home, guest: Guest): Promise<boolean> {
   const deadline = Date.now() + stopTimeoutMs
   for (;;) {
     try {
-      return await guest.leave()
+      return await inTime(home, guest.leave())
     } catch (error) {
       if (!isPassing(error)) throw error
       if (!runningServer(home)) return false
@@ -234,6 +236,16 @@ async function isLast(home: Home, guest: Guest): Promise<boolean> {
       await pause(retryMs.most)
     }
   }
+}
+
+/** A server that hangs keeps its connections, and answers nothing. */
+async function inTime<Result>(home: Home, asked: Promise<Result>): Promise<Result> {
+  const settled = new AbortController()
+  const { signal } = settled
+  const late = pause(leaveTimeoutMs, undefined, { signal }).then(() => {
+    throw complaint(home, 'does not answer')
+  })
+  return Promise.race([asked, late]).finally(() => settled.abort())
 }
 
 function complaint(home: Home, what: string): Error {

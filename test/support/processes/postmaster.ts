@@ -17,6 +17,13 @@ export function killPostgres(dataDirectory: string): boolean {
   }
 }
 
+/** Sent to the server and to each of its processes. */
+export function signalPostgres(dataDirectory: string, signal: NodeJS.Signals): void {
+  const [pid] = readFileSync(join(dataDirectory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  for (const one of [pid, ...children]) process.kill(Number(one), signal)
+}
+
 /** A process of the server crashes, so that it ends all others and recovers. */
 export async function killConnection(dataDirectory: string): Promise<void> {
   const lines = readFileSync(join(dataDirectory, 'postgres/postmaster.pid'), 'utf8').split('\n')
