@@ -178,14 +178,14 @@ t.test('a library that cannot be loaded ends the start, and the database that ha
   })
 })
 
-t.test('keys that cannot be written end the start, and the database that has started', async (t) => {
+t.test('keys that cannot be read end the start, and the database that has started', async (t) => {
   await lawOver(t, ['setup', 'distributed'] as const, async (name) => {
     const DATA_DIR = temporaryDirectory(t)
     mkdirSync(join(DATA_DIR, 'credentials.json'))
     const settings = { DATA_DIR, PORT: '0', LOG_LEVEL: 'silent', KAFKA_BROKERS: nowhere }
     const started = new ServiceApart(t, name, settings)
     t.equal(await started.ended, 1)
-    t.match(started.errors, /EISDIR[^\n]+\n$/)
+    t.match(started.errors, /credentials\.json is damaged[^\n]+\n$/)
     databaseHasEnded(t, DATA_DIR)
   })
 })
