@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../packages/kernel/ports.ts'
 import { commitInto } from './commitment.ts'
 import { hashBytes } from './hashing.ts'
 
-/** Positions in the log. */
+/** The events behind one position of the log, up to and with another one. */
 export interface LogPart {
   readonly after: number
   readonly through: number

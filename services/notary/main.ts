@@ -20,8 +20,8 @@ export interface NotaryOptions {
   readonly signers: LogSigners
   readonly log: Log
   readonly giveWay?: GiveWay
-  /** The leaves of a long piece of the log, or of its beginning, where they can be made elsewhere. */
-  readonly leavesAhead?: (piece: LogPart) => AsyncIterable<NewLeaves>
+  /** Makes leaves in other threads, in order. It may end before the part does, even at once. */
+  readonly leavesAhead?: (part: LogPart) => AsyncIterable<NewLeaves>
 }
 
 /**

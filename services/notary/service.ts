@@ -19,7 +19,7 @@ export function runNotary(runtime: Runtime): Subscription {
     const trees = new TreeStore(pool, fence)
     const isEmbedded = configuration.eventStoreUrl === undefined
     const ahead: Partial<NotaryOptions> = isEmbedded
-      ? { leavesAhead: (piece) => leavesAhead({ url }, piece) }
+      ? { leavesAhead: (part) => leavesAhead({ url }, part) }
       : {}
     const notary = await startNotary({ store, log, signers, trees, giveWay, ...ahead })
     const witnesses = followWitnesses({ witnesses: configuration.witnesses, pool, fence, log })

@@ -65,7 +65,7 @@ async function* wholeParts(
   }
 }
 
-/** Of an event of a part, counted from 1; `undefined` where there are fewer. */
+/** Position of the nth event of a part, counted from 1; `undefined` where it has fewer. */
 async function positionOf(pool: pg.Pool, { after, through }: LogPart, number: number) {
   const text = `
     select position from events where position > $1 and position <= $2

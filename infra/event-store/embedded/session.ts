@@ -46,7 +46,7 @@ export function openReadPool(url: string, seen: SeenLog): pg.Pool {
   return pool
 }
 
-/** For who has seen nothing of the log so far. */
+/** Connections for a reader that has seen nothing of the log yet. */
 export function openNewReadPool(url: string): pg.Pool {
   const onLost = (error: Error) => {
     throw error

@@ -41,7 +41,7 @@ const titles: Readonly<Partial<Record<RefusalName, Title>>> = {
 
 const unseen: readonly number[] = [429, 503]
 
-/** Whoever asks too often, or too much, is answered without looking. What is not served is seen, though. */
+/** Answered before it was looked for what the page is about, unlike a way to pay that no rail serves. */
 export function isUnseen({ reason }: Refusal): boolean {
   return unseen.includes(refusals[reason][0]) && reason !== 'live_provider_must_be_configured'
 }
