@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { ownerSession } from '../support/identities/identity-samples.ts'
 import { proof } from '../support/identities/second-factors.ts'
 import { clientOf, startService, type Answer, type TestService } from '../support/service.ts'
-import { newUser, signedIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, newUser, signedIn, type SignedIn } from '../support/identities/sign-in.ts'
 import { member } from '../support/identities/users.ts'
 
 const path = '/api/v1/auth/api-keys'
@@ -31,7 +31,6 @@ t.before(async () => {
   owner = await ownerSession(service)
 })
 
-const as = ({ token }: SignedIn) => ({ key: token })
 const balance = (key: string, from: Pick<TestService, 'get'> = service) =>
   from.get('/api/v1/balance', { key })
 const codeOf = ({ body }: Answer) => body['code']

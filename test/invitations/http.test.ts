@@ -8,7 +8,7 @@ import { invitationToken } from '../support/identities/identity-samples.ts'
 import { mailedToken, mailsTo } from '../support/identities/mails.ts'
 import { withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { goodPassword, newUser, signedIn, signIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, goodPassword, newUser, signIn, signedIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const team = '/api/v1/merchant/team'
 const open = { key: '' }
@@ -34,7 +34,6 @@ t.before(async () => {
   owner = await confirmed()
 })
 
-const as = ({ token }: Pick<SignedIn, 'token'>) => ({ key: token })
 const address = () => `${randomUUID()}@example.com`
 const balance = (by: SignedIn) => service.get('/api/v1/balance', as(by))
 const members = async (by = owner, query = '') => (await service.get<Team>(`${team}${query}`, as(by))).body

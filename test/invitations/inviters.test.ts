@@ -6,7 +6,7 @@ import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
 import { invitationToken, ownerSession } from '../support/identities/identity-samples.ts'
 import { mailsTo, mailTo } from '../support/identities/mails.ts'
-import { goodPassword, signIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, goodPassword, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 import { member } from '../support/identities/users.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -20,7 +20,6 @@ t.before(async () => {
   owner = await ownerSession(service)
 })
 
-const as = ({ token }: SignedIn) => ({ key: token })
 const address = () => `${randomUUID()}@example.com`
 const accept = (token: string) =>
   service.post('/api/v1/invitations/accept', { token, password: goodPassword, name: 'Ibra' }, { key: '' })

@@ -4,7 +4,7 @@ import { user as users } from '../../packages/domain/users/user.ts'
 import { eventually } from '../support/eventually.ts'
 import { proof, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 const guide = '/api/v1/auth/onboarding'
 const steps = '/api/v1/onboarding/steps'
@@ -19,7 +19,6 @@ t.before(async () => {
   service = await startService(t)
 })
 
-const as = ({ token }: SignedIn) => ({ key: token })
 const live = (by: SignedIn) => ({ ...as(by), headers: { 'ikw-environment': 'live' } })
 const balance = (by: SignedIn) => service.get('/api/v1/balance', live(by))
 const progress = (by: SignedIn, body: object) => service.call('PATCH', guide, body, as(by))

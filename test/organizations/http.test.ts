@@ -3,7 +3,7 @@ import t from 'tap'
 import { organization } from '../../packages/domain/organizations/organization.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
-import { newUser, signedIn, signIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, newUser, signIn, signedIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const path = '/api/v1/organizations'
 const unit = { displayName: 'Boutique Awa', country: 'CI', type: 'company' }
@@ -25,8 +25,6 @@ let service: TestService
 t.before(async () => {
   service = await startService(t)
 })
-
-const as = ({ token }: Pick<SignedIn, 'token'>) => ({ key: token })
 
 async function create(by: SignedIn, body: object = {}): Promise<Organization> {
   const answer = await service.post<Organization>(path, { ...unit, ...body }, as(by))

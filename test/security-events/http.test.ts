@@ -8,7 +8,7 @@ import { withTotp } from '../support/identities/second-factors.ts'
 import { serviceProcess } from '../support/processes/service-process.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { startService, type MerchantClient, type TestService } from '../support/service.ts'
-import { goodPassword, newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, goodPassword, newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const path = '/api/v1/auth/history'
 const open = { key: '' }
@@ -28,7 +28,6 @@ t.before(async () => {
   service = await startService(t)
 })
 
-const as = ({ token }: SignedIn) => ({ key: token })
 const history = async (by: SignedIn) =>
   (await service.get<{ data: readonly Told[] }>(`${path}?limit=100`, as(by))).body.data
 const typesOf = (all: readonly Told[]) => all.map(({ type }) => type)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { clientCountry } from '../../services/api/http/client-address.ts'
 import { withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 
@@ -11,8 +11,6 @@ let service: TestService
 t.before(async () => {
   service = await startService(t, { TRUSTED_PROXIES: '127.0.0.0/8', COUNTRY_HEADER: 'CF-IPCountry' })
 })
-
-const as = ({ token }: SignedIn) => ({ key: token })
 
 async function countries(by: SignedIn): Promise<readonly (string | null)[]> {
   const answer = await service.get<{ data: { country: string | null }[] }>(`${auth}/sessions`, as(by))

@@ -8,7 +8,7 @@ import { startGoogle, type TestGoogle } from '../support/identities/google.ts'
 import { mailedToken } from '../support/identities/mails.ts'
 import { proof, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 const open = { key: '' }
@@ -23,7 +23,6 @@ t.before(async () => {
   service = await startService(t, google.settings, { clock: () => new Date(Date.now() + later) })
 })
 
-const as = ({ token }: SignedIn) => ({ key: token })
 const newAccount = () => `g-${randomUUID()}`
 const post = (path: string, body: object, who: object) => service.post(`${auth}/google/${path}`, body, who)
 const factors = async (user: SignedIn) => (await service.get(`${auth}/mfa`, as(user))).body

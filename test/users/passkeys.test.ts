@@ -12,7 +12,7 @@ import {
 } from '../support/identities/passkeys.ts'
 import { challengeFor, proof, totpCode } from '../support/identities/second-factors.ts'
 import { startService, type Answer, type TestService } from '../support/service.ts'
-import { newUser, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, newUser, type SignedIn } from '../support/identities/sign-in.ts'
 
 const passkeys = '/api/v1/auth/passkeys'
 const open = { key: '' }
@@ -25,7 +25,6 @@ t.before(async () => {
   service = await startService(t, { DASHBOARD_URL: `${origin}/app` })
 })
 
-const as = ({ token }: SignedIn) => ({ key: token })
 const post = (path: string, body: object, options: object) =>
   service.post<never>(`${passkeys}/${path}`, body, options) as Promise<Answer<Record<string, unknown>>>
 const options = async (path: string, body: object, who: object): Promise<Options> =>

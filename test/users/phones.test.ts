@@ -10,7 +10,7 @@ import { mailedToken, mailTo, textTo } from '../support/identities/mails.ts'
 import { emailBefore, newPhone, phoneBefore, phoneChange } from '../support/identities/phone-samples.ts'
 import { proof, withTotp } from '../support/identities/second-factors.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { goodPassword, newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
+import { as, goodPassword, newUser, signIn, type SignedIn } from '../support/identities/sign-in.ts'
 
 const auth = '/api/v1/auth'
 const open = { key: '' }
@@ -23,7 +23,6 @@ t.before(async () => {
   service = await startService(t)
 })
 
-const as = ({ token }: SignedIn) => ({ key: token })
 const info = async (user: SignedIn) => (await service.get(`${auth}/personal-info`, as(user))).body
 const verify = (user: SignedIn, body: object) => service.post(`${auth}/phone-change/verify`, body, as(user))
 const register = (body: object) =>

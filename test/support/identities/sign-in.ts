@@ -11,6 +11,9 @@ export interface SignedIn {
   readonly refreshToken: string
 }
 
+/** Requests by this user. */
+export const as = ({ token }: Pick<SignedIn, 'token'>) => ({ key: token })
+
 interface Account {
   readonly email: string
   readonly password: string
