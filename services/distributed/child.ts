@@ -9,12 +9,16 @@ export interface ChildOptions {
   readonly name: string
   readonly file: string
   readonly environment: NodeJS.ProcessEnv
+  /** So long it may serve on when it is told to end, as its own settings say. */
+  readonly drainSeconds: number
+  /** What it may take to end besides. Default: less than what its supervisor has for all its stop. */
+  readonly stopMostMs?: number
 }
 
 const restartMs = { first: 500, most: 30_000 }
 /** A process that has run this long started well: its next end counts as a new problem. */
 const steadyMs = 60_000
-const stopTimeoutMs = 30_000
+const stopMostMsUsual = 30_000
 
 /** A process that is restarted when it ends on its own. */
 export class Child {
@@ -32,13 +36,20 @@ export class Child {
     return this.#options.name
   }
 
-  /** Asks it to end, and kills it when it does not. */
+  /** Asks it to end; kills it when it does not, and then throws. */
   async stop(): Promise<void> {
+    const { name, drainSeconds, stopMostMs = stopMostMsUsual } = this.#options
+    const mostMs = drainSeconds * 1_000 + stopMostMs
+    let isKilled = false
     this.#stopping.abort()
     this.#process?.kill('SIGTERM')
-    const timer = setTimeout(() => this.#process?.kill('SIGKILL'), stopTimeoutMs)
+    const timer = setTimeout(() => {
+      this.#say(process.stderr, `has not ended within ${Math.round(mostMs / 1_000)} s, and is killed`)
+      isKilled = this.#process?.kill('SIGKILL') ?? false
+    }, mostMs)
     await this.#running
     clearTimeout(timer)
+    if (isKilled) throw new Error(`${name} did not end by itself`)
   }
 
   async #keepRunning(): Promise<void> {
@@ -46,7 +57,8 @@ export class Child {
     let delayMs = restartMs.first
     while (!signal.aborted) {
       const startedAt = performance.now()
-      const ending = await this.#run()
+      // One that cannot be started now, as while Node is being upgraded, can be later.
+      const ending = await this.#run().catch((error: unknown) => (error as Error).message)
       if (signal.aborted) return
       if (performance.now() - startedAt > steadyMs) delayMs = restartMs.first
       this.#say(process.stderr, `ended with ${ending}, starts again in ${delayMs} ms`)
@@ -64,9 +76,11 @@ export class Child {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     this.#process = child
-    this.#relay(child.stdout!, process.stdout)
-    this.#relay(child.stderr!, process.stderr)
-    const [code, by] = (await once(child, 'exit')) as [number | null, string | null]
+    const exited = once(child, 'exit')
+    // One that cannot be started because too many files are open has no output.
+    if (child.stdout) this.#relay(child.stdout, process.stdout)
+    if (child.stderr) this.#relay(child.stderr, process.stderr)
+    const [code, by] = (await exited) as [number | null, string | null]
     return by ?? `code ${code}`
   }
 

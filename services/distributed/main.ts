@@ -57,6 +57,7 @@ function copiesOf(service: Service, { configuration, postgres }: Runtime, broker
       name,
       file: fileOf(service),
       environment: environmentWith({ ...ports, ...bases, ...places }),
+      drainSeconds: configuration.drainSeconds,
     })
   })
 }
