@@ -57,6 +57,27 @@ t.test('what was lost of an answer is shown again, also to who may no longer ask
   t.equal((await service.post(path, wanted, { key: token })).status, 403, 'and nothing else')
 })
 
+const issue = async () => String((await service.post(path, wanted, { key: owner.token })).body['id'])
+
+for (const [name, change] of Object.entries({
+  'whose answer is no longer kept': `update answers set started_at = now() - interval '31 days' where key = $1`,
+  'that was refused after it had replaced its own': 'delete from answers where key = $1',
+})) {
+  t.test(`the Idempotency-Key of a request ${name} rolls no other API key`, async (t) => {
+    const key = randomUUID()
+    const options = { key: owner.token, headers: { 'idempotency-key': key } }
+    const [one, other] = [await issue(), await issue()]
+    const rolled = await service.post(`${path}/${one}/roll`, {}, options)
+    t.equal(rolled.status, 200)
+    await service.service.runtime.postgres.pool.query(change, [key])
+    const refused = await service.post(`${path}/${other}/roll`, {}, options)
+    t.match(refused, { status: 409, body: { code: 'IKW-REQ-003' } })
+    t.match((await service.get(`${path}/${other}`, { key: owner.token })).body, { status: 'active' })
+    const again = await service.post(`${path}/${one}/roll`, {}, options)
+    t.strictSame([again.status, again.body], [rolled.status, rolled.body], 'its own repeat is shown it')
+  })
+}
+
 t.test('a key for repeats that was another request’s shows nobody a secret, however late', async (t) => {
   const key = randomUUID()
   const options = { key: owner.token, headers: { 'idempotency-key': key } }

@@ -58,3 +58,13 @@ t.test('what a process gives up after a failure is resumed by the next try at on
     'but not what was refused',
   )
 })
+
+t.test('a key stays that of its request when the answer is no longer kept', async (t) => {
+  const database = await testDatabase(t)
+  const answers = new PostgresAnswers(database)
+  await answers.begin(key, fingerprint)
+  await answers.finish(key, { status: 200, body: { id: 'pi_1' } })
+  await database.pool.query(`update answers set started_at = started_at - interval '31 days'`)
+  t.same(await answers.begin(key, 'another hash'), { state: 'other_request' })
+  t.same(await answers.begin(key, fingerprint), { state: 'begun', isResumed: true })
+})

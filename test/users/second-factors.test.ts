@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { mailTo } from '../support/identities/mails.ts'
 import { challengeFor, proof, totpCode, totpSetup, withTotp } from '../support/identities/second-factors.ts'
@@ -60,6 +61,24 @@ t.test('each recovery code stands in for the authenticator once, and new ones re
   t.equal(await left(), 10)
   t.match(await verify(await askedAtSignIn(user), codes[2]!), { status: 401 })
   t.match(await verify(await askedAtSignIn(user), (made.body['codes'] as string[])[0]!), { status: 200 })
+})
+
+t.test('who asks for new recovery codes is never shown older ones', async (t) => {
+  const user = await newUser(service)
+  const { codes } = await withTotp(service, user)
+  const headers = { 'idempotency-key': randomUUID() }
+  const generate = async (code: string) => {
+    const challengeId = await proof(service, user, { purpose: 'recovery_codes', code })
+    return service.post(`${auth}/mfa/recovery-codes`, { challengeId }, { key: user.token, headers })
+  }
+  const made = await generate(codes[0]!)
+  t.equal(made.status, 201)
+  const [first] = made.body['codes'] as [string]
+  await service.service.runtime.postgres.pool.query(
+    `update answers set started_at = now() - interval '31 days' where key = $1`,
+    [headers['idempotency-key']],
+  )
+  t.match(await generate(first), { status: 409, body: { code: 'IKW-REQ-003' } })
 })
 
 t.test('a setup needs its own code, and the newest replaces the one before', async (t) => {

@@ -16,7 +16,7 @@ import type {
  */
 const leaseMs = 10_000
 const renewalsPerLease = 4
-/** Domain model 1.4: answers are replayed for 30 days. */
+/** Domain model 1.4: answers are replayed for 30 days. The key is its request's own for ever. */
 const keptDays = 30
 
 const mine = 'merchant = $1 and livemode = $2 and operation = $3 and key = $4'
@@ -25,10 +25,10 @@ const beginStatement = `
   insert into answers as a (merchant, livemode, operation, key, fingerprint, status, started_at, in_hand_at)
   values ($1, $2, $3, $4, $5, 'running', now(), now())
   on conflict (merchant, livemode, operation, key)
-    do update set fingerprint = $5, status = 'running', started_at = now(), in_hand_at = now()
-  where a.started_at < now() - interval '${keptDays} days'
-    or (a.status = 'running' and a.fingerprint = $5
-      and coalesce(a.in_hand_at, a.started_at) < now() - $6 * interval '1 millisecond')
+    do update set status = 'running', started_at = now(), in_hand_at = now()
+  where a.fingerprint = $5 and (a.started_at < now() - interval '${keptDays} days'
+    or (a.status = 'running'
+      and coalesce(a.in_hand_at, a.started_at) < now() - $6 * interval '1 millisecond'))
   returning xmax <> 0 as "isResumed"`
 
 const renewStatement = `

@@ -123,8 +123,12 @@ export async function prepareRoll(
   const key = await readState(dependencies.store, apiKey, params['id']!)
   if (key.status === 'none') return refuse('resource_must_exist')
   requireOwn(caller, key.scopes)
-  if (key.livemode) await requireProof(request, body.challengeId)
   const { stored } = await secretFor(request, key.livemode)
+  const next = await readState(dependencies.store, apiKey, apiKeyId(stored.hash))
+  // A request that was refused after it had rolled a key leaves its Idempotency-Key free.
+  if (next.status !== 'none' && key.successor?.hash !== stored.hash)
+    refuse('idempotency_key_must_be_for_one_request')
+  if (key.livemode) await requireProof(request, body.challengeId)
   return { ...stored, overlapSeconds: body.overlapSeconds ?? 0 }
 }
 
