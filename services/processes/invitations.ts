@@ -1,6 +1,5 @@
-import { mayInvite } from '../../packages/contract/access/roles.ts'
 import { invitation } from '../../packages/domain/invitations/invitation.ts'
-import { merchant } from '../../packages/domain/merchants/merchant.ts'
+import { isBacked, merchant } from '../../packages/domain/merchants/merchant.ts'
 import { user } from '../../packages/domain/users/user.ts'
 import { readState } from '../../packages/kernel/history.ts'
 import { ownerOf, type Owner } from '../../packages/kernel/owner.ts'
@@ -23,8 +22,11 @@ async function mailInvitation({ subject: id, ...timer }: DueTimer<Owner>, tools:
   if (invited.status !== 'pending' || invited.isMailed) return
   const { email, link, expiresAt, by } = invited
   const host = await readState(store, merchant, invited.merchant)
-  // It lets nobody in, unless they come back before it expires.
-  if (host.status === 'none' || !mayInvite(host.members[by])) return
+  if (host.status === 'none' || !isBacked(host, invited)) {
+    const revoke = { type: 'RevokeInvitation', data: { link } } as const
+    await tools.send(to(invitation, id, revoke), ownerOf(timer), 'timer')
+    return
+  }
   const claims = { subject: id, id: link, purpose: 'invitation' }
   const token = await tokens.sign('link', claims, new Date(expiresAt))
   const { state: inviting } = await executor.current(user, by)

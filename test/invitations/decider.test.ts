@@ -90,6 +90,11 @@ scenarios(invitation, {
     then: [revoked],
     again: 'resource_must_exist',
   },
+  'one that was sent again is not, for who has sent the one before': {
+    given: [sent(link), sent(newer)],
+    when: { type: 'RevokeInvitation', data: { link } },
+    then: [],
+  },
   'one that was accepted is not': {
     given: [sent(link), accepted],
     when: revoke,

@@ -75,7 +75,8 @@ export type InvitationCommands = {
   Invite: Omit<Sent, 'expiresAt'> & { isLimited: boolean }
   NoteInvitationMailed: { link: string }
   AcceptInvitation: { link: string; user: string }
-  RevokeInvitation: object
+  /** `link`: only if it has not been sent again. */
+  RevokeInvitation: { link?: string }
   ExpireInvitation: object
 }
 
@@ -110,8 +111,10 @@ export const invitation: Decider<Invitation, InvitationCommands, InvitationEvent
       return [{ type: 'InvitationAccepted', data: { user, role: known.role, link } }]
     },
 
-    RevokeInvitation(_, state) {
-      if (existing(state).status !== 'pending') refuse('resource_must_exist')
+    RevokeInvitation({ link }, state) {
+      const { status, link: newest } = existing(state)
+      if (link !== undefined && link !== newest) return []
+      if (status !== 'pending') refuse('resource_must_exist')
       return [{ type: 'InvitationRevoked', data: {} }]
     },
 

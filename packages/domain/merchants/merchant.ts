@@ -1,7 +1,7 @@
 import type { Role } from '../../contract/access/callers.ts'
 import { begun, existing } from '../../contract/existing.ts'
 import { refuse } from '../../contract/refusals.ts'
-import { roles } from '../../contract/access/roles.ts'
+import { mayInvite, roles } from '../../contract/access/roles.ts'
 import { literals, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { sealedFor, stored, withoutStamp, type EventsOf } from '../../kernel/event-types.ts'
@@ -55,6 +55,8 @@ interface Details extends Readonly<MerchantEvents['MerchantCreated']> {
   readonly joined: Readonly<Record<string, string>>
   /** Links of invitations by which somebody was admitted, each of which admits once. */
   readonly admitted: readonly string[]
+  /** When who could invite was last no longer to, also if they may again. */
+  readonly stoppedInviting: Readonly<Record<string, string>>
   readonly isLive: boolean
 }
 
@@ -139,7 +141,7 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
 
   evolve: {
     MerchantCreated: (_, details, { at }) => {
-      const nobody = { members: {}, joined: {}, admitted: [] }
+      const nobody = { members: {}, joined: {}, admitted: [], stoppedInviting: {} }
       return { ...details, at, status: 'active', organization: null, ...nobody, isLive: false }
     },
     MerchantSuspended: (state) => ({ ...begun(state), status: 'suspended' }),
@@ -152,12 +154,14 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
         members: { ...members, [user]: role },
         joined: { [user]: at, ...joined },
         admitted: link === null ? admitted : [...admitted, link],
+        stoppedInviting: afterChange(begun(state), { user, role, at }),
       }
     },
-    MerchantMemberRemoved: (state, { user }) => {
+    MerchantMemberRemoved: (state, { user }, { at }) => {
       const { [user]: _role, ...members } = begun(state).members
       const { [user]: _at, ...joined } = begun(state).joined
-      return { ...begun(state), members, joined }
+      const stoppedInviting = afterChange(begun(state), { user, at })
+      return { ...begun(state), members, joined, stoppedInviting }
     },
     MerchantOpenedToLive: (state) => ({ ...begun(state), isLive: true }),
   },
@@ -166,4 +170,30 @@ export const merchant: Decider<Merchant, MerchantCommands, MerchantEvents> = {
 function isLastOwner(members: Existing['members'], user: string): boolean {
   const owners = Object.keys(members).filter((member) => members[member] === 'owner')
   return owners.length === 1 && owners[0] === user
+}
+
+interface MemberChange {
+  readonly user: string
+  /** Left out: none any more. */
+  readonly role?: Role
+  readonly at: string
+}
+
+function afterChange(
+  { members, stoppedInviting }: Details,
+  { user, role, at }: MemberChange,
+): Details['stoppedInviting'] {
+  return mayInvite(members[user]) && !mayInvite(role) ? { ...stoppedInviting, [user]: at } : stoppedInviting
+}
+
+interface Invited {
+  readonly by: string
+  readonly sentAt: string
+}
+
+/** Whether who has sent an invitation may invite, and could ever since: what has ended never opens again. */
+export function isBacked(state: Merchant, { by, sentAt }: Invited): boolean {
+  if (state.status === 'none' || !mayInvite(state.members[by])) return false
+  const stoppedAt = state.stoppedInviting[by]
+  return stoppedAt === undefined || stoppedAt < sentAt
 }

@@ -1,4 +1,3 @@
-import { mayInvite } from '../../../../packages/contract/access/roles.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../../packages/contract/routes.ts'
 import type { Static } from '../../../../packages/contract/vocabulary.ts'
@@ -8,7 +7,7 @@ import {
   type ExistingInvitation,
 } from '../../../../packages/domain/invitations/invitation.ts'
 import type { Acceptance } from '../../../../packages/domain/invitations/resource.ts'
-import { merchant } from '../../../../packages/domain/merchants/merchant.ts'
+import { isBacked, merchant } from '../../../../packages/domain/merchants/merchant.ts'
 import { user as users } from '../../../../packages/domain/users/user.ts'
 import { actingFor, type Envelope } from '../../../../packages/kernel/envelope.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
@@ -71,11 +70,11 @@ async function openInvitation(
 
 /** Whoever is removed, or may no longer invite, lets nobody in afterwards, and so not themselves. */
 async function requireInviter(
-  dependencies: Dependencies,
-  { by, merchant: host }: ExistingInvitation,
+  { executor }: Dependencies,
+  invited: ExistingInvitation,
 ): Promise<void> {
-  const inviting = await membershipIn(dependencies, by, host)
-  if (!mayInvite(inviting?.role)) refuse('invitation_must_be_open', { detail: inviterIsGone })
+  const { state } = await executor.current(merchant, invited.merchant)
+  if (!isBacked(state, invited)) refuse('invitation_must_be_open', { detail: inviterIsGone })
 }
 
 const inviterIsGone = 'Whoever sent this invitation may no longer invite: ask the merchant for another one'

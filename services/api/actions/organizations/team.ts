@@ -1,4 +1,3 @@
-import { mayInvite } from '../../../../packages/contract/access/roles.ts'
 import { refuse } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import { unixSeconds, type Static } from '../../../../packages/contract/vocabulary.ts'
@@ -16,7 +15,7 @@ import {
   type TeamQuery,
   type TeamResource,
 } from '../../../../packages/domain/invitations/resource.ts'
-import { merchant, type Merchant } from '../../../../packages/domain/merchants/merchant.ts'
+import { isBacked, merchant, type Merchant } from '../../../../packages/domain/merchants/merchant.ts'
 import { userSessions } from '../../../../packages/domain/sessions/user-sessions.ts'
 import { streamName } from '../../../../packages/kernel/decider.ts'
 import { actingFor } from '../../../../packages/kernel/envelope.ts'
@@ -28,7 +27,6 @@ import { equal } from '../../../../packages/kernel/ports/reads.ts'
 import { invitations } from '../../../../projections/invitations.ts'
 import { countInvitation } from '../auth/sign-in-guards.ts'
 import { knownUser, signedIn, userOf } from '../auth/user-accounts.ts'
-import { membershipIn } from './memberships.ts'
 
 type Member = Static<typeof MemberResource>
 type Existing = Exclude<Merchant, { status: 'none' }>
@@ -44,9 +42,10 @@ export async function showTeam(
 ): Promise<Static<typeof TeamResource>> {
   const { dependencies, query, path } = request
   const { page = 1, limit = 20 } = query
-  const { members, joined } = await ownMerchant(request)
+  const own = await ownMerchant(request)
+  const { members, joined } = own
   const people = Object.entries(members).map(([user, role]) => ({ user, role, at: joined[user]! }))
-  const open = (await openInvitations(request, members)).map((invited) => ({
+  const open = (await openInvitations(request, own)).map((invited) => ({
     ...invited,
     at: invited.state.sentAt,
   }))
@@ -98,11 +97,11 @@ interface Open {
 /** Of whoever may still invite: no other one lets anybody in. */
 async function openInvitations(
   { dependencies, caller }: Request<unknown>,
-  members: Existing['members'],
+  own: Existing,
 ): Promise<readonly Open[]> {
   const { reads, store, clock } = dependencies
   await reads.reached(await store.head(), waitMs, invitations.name)
-  const isOpen = ({ state }: Open) => statusOf(state, clock()) === 'pending' && mayInvite(members[state.by])
+  const isOpen = ({ state }: Open) => statusOf(state, clock()) === 'pending' && isBacked(own, state)
   // Those of who has gone are pending until they expire, and may be as many again.
   const open: Open[] = []
   for (let last: number | undefined; ;) {
@@ -129,11 +128,11 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
   // Mails go to whom it names: nobody sends any whom no mail has reached.
   const inviter = await knownUser(dependencies, by)
   if (!inviter.emailVerified) refuse('email_must_be_verified')
-  const { members } = await ownMerchant(request)
+  const own = await ownMerchant(request)
   const invited = await userOf(dependencies, email)
-  if (invited && invited.id in members) refuse('user_must_not_be_a_member_yet')
+  if (invited && invited.id in own.members) refuse('user_must_not_be_a_member_yet')
   const id = await dependencies.blindIndex(invitationName(caller.merchant, email))
-  const open = await openInvitations(request, members)
+  const open = await openInvitations(request, own)
   if (open.length >= openMost && !open.some((one) => one.id === id))
     refuse('invitations_must_not_be_too_many')
   const known = await readState(dependencies.store, invitation, id)
@@ -146,13 +145,13 @@ export async function invite(request: Request<Static<typeof InvitationRequest>>)
 
 /** Whether an invitation is open depends on when somebody looks, and on what the inviter is by then. */
 export async function standingOf(
-  { dependencies }: Pick<Request, 'dependencies'>,
+  { dependencies: { executor, clock } }: Pick<Request, 'dependencies'>,
   _id: string,
   state: Invitation,
 ) {
-  const inviting =
-    state.status === 'none' ? undefined : await membershipIn(dependencies, state.by, state.merchant)
-  return { now: dependencies.clock(), isBacked: mayInvite(inviting?.role) }
+  const isOpen =
+    state.status !== 'none' && isBacked((await executor.current(merchant, state.merchant)).state, state)
+  return { now: clock(), isBacked: isOpen }
 }
 
 // Removing
