@@ -36,17 +36,16 @@ const inBrowser = async (path: string, language = 'en'): Promise<string> => {
 const json = async (path: string) => (await service.get(path, { key: '' })).body
 const onlyWave = [{ type: 'mobile_money', operators: [{ code: 'wave', name: 'Wave' }] }]
 /** Without JavaScript: a form as browsers send it. */
-const press = (path: string, operator: string) =>
-  fetch(`${service.url}${path}/pay?lang=en`, {
+const sent = (path: string, fields: Readonly<Record<string, string>>) =>
+  fetch(`${service.url}${path}?lang=en`, {
     method: 'POST',
     headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({
-      PaymentMethod: 'mobile_money',
-      Operator: operator,
-      PhoneNumber: '77 000 00 42',
-    }),
+    body: new URLSearchParams(fields),
     redirect: 'manual',
   })
+const press = (path: string, operator: string) =>
+  sent(`${path}/pay`, { PaymentMethod: 'mobile_money', Operator: operator, PhoneNumber: '77 000 00 42' })
+const topUp = (amount: string) => sent(`${portals[0]!}/topups`, { Amount: amount })
 const order = { amount: 5_000, currency: 'XOF' }
 const session = (body: object) =>
   service.post('/api/v1/checkout/sessions', { ...order, country: 'SN', ...body }, live())
@@ -97,6 +96,28 @@ t.test('a customer puts money into the wallet where somebody can pay it', async 
   t.match(await json(portals[0]!), { topup_currency: 'XOF' })
 })
 
+t.test('an operator is served by whatever name, and one that there is not is named as wrong', async (t) => {
+  const { body } = await service.post('/api/v1/payment-intents', { ...order, transaction_country: 'SN' }, live())
+  const confirm = (operator: string) => {
+    const mobile_money = { country: 'SN', operator, msisdn: '+221770000042' }
+    const asked = { payment_method: { type: 'mobile_money', mobile_money } }
+    return service.post(`/api/v1/payment-intents/${String(body['id'])}/confirm`, asked, live())
+  }
+  t.match(await confirm('nobody'), { status: 400, body: { code: 'IKW-TRANSFER-002' } })
+  t.match(await confirm('orange_money'), { status: 503, body: { code: 'IKW-TRANSFER-010' } })
+  t.match(await confirm('WAVE'), { status: 200 })
+})
+
+t.test('who enters more than what is served moves is told so, and enters another amount', async (t) => {
+  const text = await (await topUp('3 000 000')).text()
+  t.match(text, 'No money was put in. This operator does not take that amount.')
+  t.match(text, 'value="3 000 000"', 'what was typed stays')
+  const portal = { key: portals[0]!.slice('/portal/'.length) }
+  const wanted = { ...order, amount: 3_000_000, country: 'SN' }
+  const asked = await service.post('/api/v1/customer-portal/wallet/topups', wanted, portal)
+  t.match(asked, { status: 400, body: { code: 'IKW-TRANSFER-001', param: '/amount' } })
+})
+
 t.test('where nothing is served any more, the page says so instead of taking a number', async (t) => {
   environments.length = 0
   t.match(await json(portals[0]!), { topup_currency: null })
@@ -106,6 +127,7 @@ t.test('where nothing is served any more, the page says so instead of taking a n
     t.match(french, /n’est pas possible sur cette page. Demandez/, name)
     t.notMatch(english + french, /name="PaymentMethod"/, name)
   })
+  t.match(await (await topUp('5 000')).text(), /No money was put in. This cannot be paid on this page. Please ask/)
   for (const name of ['invoice', 'checkout']) {
     const pressed = await press(pages[name]!, 'wave')
     t.equal(pressed.status, 303, `${name}: back to the page, which says so`)

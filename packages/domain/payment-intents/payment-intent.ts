@@ -278,7 +278,8 @@ function operationIdOf(intent: string, attempt: number): string {
   return derivedId(intent, `confirmation ${attempt}`)
 }
 
-function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['method'] {
+/** The method as it is kept; refused where the intent cannot be paid by it. */
+export function admittedMethod(intent: CreatedIntent, method: PaymentMethod): Attempt['method'] {
   const { transactionCountry: country, currency, amount: amountMinor } = intent
   const admitted = admitPaymentMethod({ country, currency, amountMinor }, method)
   if (admitted.type === 'bank') throw new Error('banks do not take payments')

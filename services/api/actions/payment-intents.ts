@@ -6,6 +6,7 @@ import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
 import type { Customer } from '../../../packages/domain/customers/customer.ts'
 import {
+  admittedMethod,
   paymentIntent,
   type PaymentIntentCommands,
 } from '../../../packages/domain/payment-intents/payment-intent.ts'
@@ -99,7 +100,7 @@ export async function confirmIntent(request: Confirming, id: string): Promise<Pa
   const data = confirmationOf(request)
   const { caller, dependencies } = request
   const isServed = dependencies.rail.serves(choiceOf({ livemode: caller.livemode, method: data.method }))
-  const { state, appended } = isServed ? await lock(request, id, data) : await unserved(request, id)
+  const { state, appended } = isServed ? await lock(request, id, data) : await unserved(request, id, data)
   if (appended === 0) return state
   const intent = created(state)
   const attempt = intent.attempts.at(-1)!
@@ -114,11 +115,18 @@ export async function confirmIntent(request: Confirming, id: string): Promise<Pa
 const neverReceived: RailState = { state: 'never_received' }
 
 /** Without a rail nothing is begun; what is in progress or ended is answered as usual. */
-async function unserved({ owner, dependencies }: Confirming, id: string) {
+async function unserved(
+  { owner, dependencies }: Confirming,
+  id: string,
+  { method }: PaymentIntentCommands['ConfirmIntent'],
+) {
   // The read model's states are those of its decider.
   const state = (await currentState({ owner, dependencies }, paymentIntents, id)) as PaymentIntent | undefined
   if (!state) refuse('resource_must_exist')
-  if (state.status === 'requires_payment_method') refuse('live_provider_must_be_configured')
+  if (state.status === 'requires_payment_method') {
+    admittedMethod(state, method)
+    refuse('live_provider_must_be_configured')
+  }
   return { state, appended: 0 }
 }
 

@@ -239,10 +239,13 @@ function topupForm({ reader, own, path, refused }: Sight, currency: string): Htm
 }
 
 /** Why what was pressed was not done. */
-function problemOf(refusal: Refusal, visit: Visit): string {
+function problemOf(refusal: Refusal, visit: Visit, { merchant }: HostedPortalView): string {
   const reader = readerOf(visit)
   const own = portalWords[reader.language]
-  if (visit.path.endsWith('/topups')) return `${own.topupFailed} ${problemWords(refusal, reader)}`
+  // There is no other way on this page to choose.
+  const isUnserved = refusal.reason === 'live_provider_must_be_configured'
+  const why = isUnserved ? reader.words.noMethod(merchant.name) : problemWords(refusal, reader)
+  if (visit.path.endsWith('/topups')) return `${own.topupFailed} ${why}`
   if (visit.path.endsWith('/cancel')) return own.cancelFailed
   return refusal.reason === 'wallet_must_cover_the_amount' ? own.walletEmpty : own.walletFailed
 }
@@ -265,6 +268,6 @@ export async function refusedPortal(refusal: Refusal, visit: Visit): Promise<Sho
   if (refusal.reason === 'resource_must_exist' || !isPressed || isUnseen(refusal))
     return notice(refusal, visit)
   const view = await hostedPortal({ ...visit, owner: await ownerOfPortal(visit) })
-  const problem = problemOf(refusal, visit)
+  const problem = problemOf(refusal, visit, view)
   return paged(view, visit, { problem, form: visit.form, wrong: refusedField(refusal) })
 }

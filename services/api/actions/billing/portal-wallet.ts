@@ -1,7 +1,7 @@
 import { customerOf } from '../../../../packages/contract/access/callers.ts'
 import { admitPayment, admitPaymentMethod } from '../../../../packages/contract/payments/eligibility.ts'
 import { derivedId, publicId } from '../../../../packages/contract/identity.ts'
-import { choiceOf, requireRail } from '../../../../packages/contract/payments/rails.ts'
+import { choiceOf, requirePayable, requireRail } from '../../../../packages/contract/payments/rails.ts'
 import { Refusal, refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import {
@@ -83,7 +83,8 @@ export async function topUpWallet(request: TopupCall): Promise<Static<typeof Ask
   await activeMerchant(dependencies, caller.merchant)
   await mustReturnHome(request, returnUrl)
   const mobile_money = admitted(request)
-  if (!mobile_money) requireRail(dependencies.rail, { livemode: caller.livemode, country })
+  const market = { livemode: caller.livemode, country, currency }
+  requirePayable(dependencies.rail, market, { amountMinor, pointer: '/amount' })
   const terms = { customer: customerOf(caller), amount: amountMinor, currency, country }
   const { topup, intent } = await requestTopup(request, terms)
   const payment_method = mobile_money && ({ type: 'mobile_money', mobile_money } as const)

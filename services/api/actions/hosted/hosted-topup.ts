@@ -1,8 +1,8 @@
 import { publicId } from '../../../../packages/contract/identity.ts'
 import { admitPayment } from '../../../../packages/contract/payments/eligibility.ts'
-import { minorAmount, spelledAmount } from '../../../../packages/contract/locale/money-text.ts'
+import { minorAmount } from '../../../../packages/contract/locale/money-text.ts'
 import { PayersMerchant } from '../../../../packages/contract/payments/payers-merchant.ts'
-import { isPayableBy, methodTypes } from '../../../../packages/contract/payments/payment-methods.ts'
+import { requirePayable } from '../../../../packages/contract/payments/rails.ts'
 import { refuse, refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import {
@@ -133,13 +133,7 @@ export async function topUpFromPage(request: Request<Static<typeof TopupForm>>):
     return refuseField('checkout_amount_must_be_known', '/Amount', `"${body.Amount ?? ''}" is no amount`)
   admitPayment({ country, currency, amountMinor: amount }, pointers)
   const market = { livemode: state.livemode, country, currency }
-  if (!methodTypes.some((type) => isPayableBy(type, market, amount)))
-    refuseField(
-      'payment_must_be_eligible',
-      '/Amount',
-      `Nobody can pay ${spelledAmount(amount)} ${currency} in ${country}`,
-    )
-  if (methodsFor(dependencies, market, amount).length === 0) refuse('live_provider_must_be_configured')
+  requirePayable(dependencies.rail, market, { amountMinor: amount, pointer: '/Amount' })
   await requestTopup(request, { customer: state.customer, amount, currency, country })
   return hostedTopup({ owner, dependencies, params: { ...request.params, id } })
 }
