@@ -56,7 +56,8 @@ interface Wanted {
 
 /** Refuses an amount that nobody can pay there; where another could be paid, the amount is what is wrong. */
 export function requirePayable(rails: Rails, market: ServedMarket, { amountMinor, pointer }: Wanted): void {
-  const isServed = (minor: number | null) => methodTypes.some((type) => isServedBy(rails, type, market, minor))
+  const isServed = (minor: number | null) =>
+    methodTypes.some((type) => isServedBy(rails, type, market, minor))
   if (isServed(amountMinor)) return
   const isPayable = methodTypes.some((type) => isPayableBy(type, market, amountMinor))
   if (isPayable && !isServed(null)) refuse('live_provider_must_be_configured')

@@ -69,10 +69,7 @@ async function openInvitation(
 }
 
 /** Whoever is removed, or may no longer invite, lets nobody in afterwards, and so not themselves. */
-async function requireInviter(
-  { executor }: Dependencies,
-  invited: ExistingInvitation,
-): Promise<void> {
+async function requireInviter({ executor }: Dependencies, invited: ExistingInvitation): Promise<void> {
   const { state } = await executor.current(merchant, invited.merchant)
   if (!isBacked(state, invited)) refuse('invitation_must_be_open', { detail: inviterIsGone })
 }
