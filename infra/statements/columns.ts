@@ -73,8 +73,13 @@ function placesOf(names: readonly string[], header: readonly string[]): readonly
   return header.flatMap((name, at) => (wanted.includes(plain(name)) ? [at] : []))
 }
 
+/** Spreadsheets break long names. */
+export function onOneLine(name: string): string {
+  return name.trim().replaceAll(/\s+/g, ' ')
+}
+
 function plain(name: string): string {
-  return name.trim().toLowerCase()
+  return onOneLine(name).toLowerCase()
 }
 
 /** Columns of which nothing is read: most tell of something else, and one may be misspelt. */

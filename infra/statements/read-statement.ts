@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { parse } from 'csv-parse/sync'
 import { AmountError, minorUnits, type DecimalMark } from './amounts.ts'
-import { columnsOf, unreadAmong, type ColumnMap, type Field } from './columns.ts'
+import { columnsOf, onOneLine, unreadAmong, type ColumnMap, type Field } from './columns.ts'
 import { clipped, quoted } from './quoting.ts'
 import { StatementError } from './statement-error.ts'
 
@@ -43,8 +43,8 @@ const problemsMax = 20
 export function readStatement(bytes: Buffer, options: StatementOptions): ReadStatement {
   if (bytes.length > bytesMax) throw new StatementError(['The file is larger than 300 MB: cut it into days.'])
   const text = decoded(bytes)
-  const records = recordsOf(text)
-  const [header, ...rows] = records
+  const [names, ...rows] = recordsOf(text)
+  const header = names?.map(onOneLine)
   if (!header || rows.length === 0) throw new StatementError(['The file has no lines.'])
   const columns = columnsOf(header, options.map)
   const cellOf = (row: readonly string[], field: Field) => row[columns.get(field) ?? -1]?.trim() ?? ''
@@ -86,11 +86,11 @@ function checkWhole(lines: readonly ReadLine[]): void {
 }
 
 /** None of them is ours: the column is one of the operator's own, and ours is another one or none. */
-export function refuseForeign(references: readonly string[]): void {
+export function refuseForeign(references: readonly string[], where = ''): void {
   const foreign = references.find((text) => text !== '')
   if (foreign === undefined) return
   throw new StatementError([
-    `Of its references, such as ${quoted(foreign)}, none is ours: ` +
+    `Of its references, such as ${quoted(foreign)}, none is ours${where}: ` +
       'say --map reference=…, or --map reference= if it has none of ours.',
   ])
 }
@@ -117,22 +117,29 @@ function encodingOf(bytes: Buffer): string {
 
 /** The first line with more than marks: what stands before it is skipped. */
 const headerLine = /^.*[\p{L}\p{N}].*$/mu
+/** A name may have several lines. */
+const quotedCells = /"[^"]*"/g
+const headerRecord = /^(?:"[^"]*"|[^"\r\n])*/
+const headerLengthMost = 100_000
 
 /** Files that were put together have several of them. */
 const lineEnds = ['\r\n', '\n', '\r']
 
-/** Spreadsheet programs say so before the header what parts the columns: `sep=;`. */
-const separatorLine = /^\s*(["']?)sep=([^\p{L}\p{N}\r\n"'])\1[ \t]*(?=[\r\n])/iu
+/**
+ * Spreadsheet programs say so before the header what parts the columns: `sep=;`. Marks of empty columns may
+ * stand behind it.
+ */
+const separatorLine = /^\s*(["']?)sep=(["']?)([^\p{L}\p{N}\r\n"'])\2\1[ \t;,|]*(?=[\r\n])/iu
 
 function recordsOf(text: string): readonly (readonly string[])[] {
-  const [said = '', , separator] = separatorLine.exec(text) ?? []
+  const [said = '', , , separator] = separatorLine.exec(text) ?? []
   return parsed(text.slice(said.length), separator)
 }
 
 function parsed(text: string, separator: string | undefined): readonly (readonly string[])[] {
-  const [first = ''] = headerLine.exec(text) ?? []
+  const unquoted = unquotedHeader(text)
   const delimiters = [';', '\t', '|', ',']
-  const countOf = (mark: string) => first.split(mark).length
+  const countOf = (mark: string) => unquoted.split(mark).length
   const usual = delimiters.reduce((best, mark) => (countOf(mark) > countOf(best) ? mark : best))
   const delimiter = separator ?? usual
   try {
@@ -141,6 +148,13 @@ function parsed(text: string, separator: string | undefined): readonly (readonly
   } catch (error) {
     throw new StatementError([`The file is no CSV: ${clipped((error as Error).message)}`])
   }
+}
+
+/** What is quoted parts nothing. */
+function unquotedHeader(text: string): string {
+  const at = headerLine.exec(text)?.index ?? 0
+  const [header = ''] = headerRecord.exec(text.slice(at, at + headerLengthMost)) ?? []
+  return header.replaceAll(quotedCells, '')
 }
 
 type Cell = (field: Field) => string

@@ -41,11 +41,11 @@ async function payout(amount: number, status: 'paid' | 'failed'): Promise<Line> 
 
 const madeUp = ({ amount }: Line): Line => ({ reference: randomUUID(), amount })
 
-async function reconcile(directory: string, lines: readonly Line[]) {
+async function reconcile(directory: string, lines: readonly Line[], flags = ['--sandbox']) {
   const path = join(directory, `${randomUUID()}.csv`)
   const rows = lines.map(({ reference, amount }) => `${reference},${amount},10/03/2026 12:00`)
   writeFileSync(path, ['reference,amount,date', ...rows, ''].join('\n'))
-  const asked = ['reconcile', '--rail', rail, '--sandbox', '--statement', path, '--json']
+  const asked = ['reconcile', '--rail', rail, ...flags, '--statement', path, '--json']
   return ikw(settingsOf(service), ...asked)
 }
 
@@ -59,7 +59,12 @@ t.test('an id that the operator has made up is no reference of ours, whatever it
   // It was given to the operator as well, and no money has moved for it.
   const failed = await payout(5_900, 'failed')
   const refused = await reconcile(directory, [first, second].map(madeUp))
-  t.match(refused, { code: 2, stderr: /such as "[-0-9a-f]{36}", none is ours: say --map reference=/ })
+  t.match(refused, {
+    code: 2,
+    stderr: /such as "[-0-9a-f]{36}", none is ours in sandbox: say --map reference=/,
+  })
+  const misplaced = await reconcile(directory, [first, second], [])
+  t.match(misplaced, { code: 2, stderr: /none is ours in live: say/ }, 'the flag was forgotten')
   const lines = [first, madeUp(second), { ...failed, amount: third.amount }]
   const said = await reconcile(directory, lines)
   const { counts } = jsonOf<Result>(said).result

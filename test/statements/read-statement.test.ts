@@ -240,6 +240,10 @@ t.test('a first line that says what parts the columns is taken for that, and is 
     ['\n"sep=|"\n', '|'],
     ['sep=\t\n', '\t'],
     ['sep=^\r', '^'],
+    ["sep=';'\n", ';'],
+    ['"sep=;";;\n', ';'],
+    ['sep=;;;\r\n', ';'],
+    ['sep=|,,\n', '|'],
   ] as const)
     t.match(read(line + rows(mark), { digits: 2 }), [{ number: 1, reference, amount: 150 }], line)
   // It says more than the header: commas of a name part nothing.
@@ -247,6 +251,19 @@ t.test('a first line that says what parts the columns is taken for that, and is 
   t.match(read(named, { map: { reference: 'ref, ours, theirs, both' } }), [{ reference, amount: 5 }])
   t.throws(() => read('sep=;\n'), /no lines/)
   t.throws(() => read(`sep=;\n${rows(',')}`), /No column is known as reference/)
+  t.end()
+})
+
+t.test('the names of columns may be quoted, and have several lines', (t) => {
+  const row = `${reference},5000,2026-03-10,"a;b"`
+  const [wanted] = read(`reference,amount,time,note\n${row}`)
+  for (const names of [
+    '"Transaction\nReference",amount,time,note',
+    '"Transaction \r\n Reference",amount,time,note',
+    'transaction reference,amount,time,"a; b; c; d; ""e"";"',
+  ])
+    t.strictSame(read(`${names}\n${row}`, { map: { reference: 'transaction reference' } }), [wanted], names)
+  t.throws(() => read(`"Our\nid",amount,time,note\n${row}`), /among "Our id", "amount", "time"/)
   t.end()
 })
 

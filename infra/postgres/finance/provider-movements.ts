@@ -64,16 +64,21 @@ export async function providerMovement(
 
 const referencesAtOnce = 1_000
 
-/** Which of these references are ours: given to an operator, or what an entry in the books is about. */
+/**
+ * Which of these references are ours: given to an operator, or what an entry in the books is about.
+ * `livemode` null: in either environment.
+ */
 export async function* ownReferences(
   moment: Pick<ReadTransaction, 'all'>,
   references: readonly string[],
+  livemode: boolean | null = null,
 ): AsyncGenerator<string, void> {
   for (let from = 0; from < references.length; from += referencesAtOnce) {
     const rows = await moment.all<{ id: string }>(
-      `select id from read.operations where id = any($1)
-       union select subject from read.journal where subject = any($1)`,
-      [references.slice(from, from + referencesAtOnce)],
+      `select id from read.operations where id = any($1) and ($2::boolean is null or livemode = $2)
+       union select subject from read.journal
+       where subject = any($1) and ($2::boolean is null or livemode = $2)`,
+      [references.slice(from, from + referencesAtOnce), livemode],
     )
     for (const { id } of rows) yield id
   }

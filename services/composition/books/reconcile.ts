@@ -114,15 +114,15 @@ async function requireFinished(
 }
 
 /** What is imported stays, so a file of which we know nothing is refused before that. */
-async function requireOwn({ dependencies, pool, read }: Reconciling, id: string): Promise<void> {
+async function requireOwn({ dependencies, pool, environment, read }: Reconciling, id: string): Promise<void> {
   const { state } = await dependencies.executor.current(statement, id)
   if (state.imported) return
   const given = referencesOf(read)
   const isAnyOurs = await inReadTransaction(pool, async (moment) => {
-    for await (const _ of ownReferences(moment, given)) return true
+    for await (const _ of ownReferences(moment, given, environment === 'live')) return true
     return false
   })
-  if (!isAnyOurs) refuseForeign(given)
+  if (!isAnyOurs) refuseForeign(given, ` in ${environment}`)
 }
 
 /** Those of nothing of ours. Most are of movements within the statement's time, and known already. */
