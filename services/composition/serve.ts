@@ -65,7 +65,7 @@ export async function run(
     let stopped: Promise<void> | undefined
     const stop = () => {
       ending.abort()
-      return (stopped ??= starting.then((close) => close()))
+      return (stopped ??= starting.then((close) => close()).finally(leaveServers))
     }
     const patience = new StopPatience(stopMostMs + configuration.drainSeconds * 1_000)
     const end = () => {
@@ -83,8 +83,14 @@ export async function run(
     })
     await Promise.all([starting, loading])
   } catch (error) {
+    await leaveServers().catch(() => undefined)
     fail(error)
   }
+}
+
+/** What hangs in a start may keep others from being closed, and an embedded server outlives this process. */
+function leaveServers(): Promise<unknown> {
+  return part('database', { close: leaveEmbedded }).close()
 }
 
 /** Ends a stop that hangs, but leaves no embedded server behind: only one that is killed does. */

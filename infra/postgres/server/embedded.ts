@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ifPossible } from '../../os/if-possible.ts'
-import { Guest, isPassing } from './guest.ts'
+import { Guest, isPassing, isSilence } from './guest.ts'
 import {
   clusterVersion,
   neutralizeStaleLock,
@@ -80,18 +80,20 @@ export async function startEmbeddedPostgres({ directory }: EmbeddedOptions): Pro
   return { url, stop: leaving(home, guest) }
 }
 
-/** Ends the visits of this process to servers that it has not left yet. */
+/** Ends the visits of this process to servers that it has not tried to leave yet. */
 const visits = new Set<() => Promise<void>>()
 
 /** Once, however many ask for it: who gives up a stop that hangs does, too. */
 function leaving(home: Home, guest: Guest): () => Promise<void> {
   let left: Promise<void> | undefined
-  const leave = () => (left ??= stop(home, guest).then(gone, again))
-  const gone = () => void visits.delete(leave)
   const again = (error: unknown) => {
     left = undefined
     throw error
   }
+  const leave = () =>
+    (left ??= stop(home, guest)
+      .catch(again)
+      .finally(() => visits.delete(leave)))
   visits.add(leave)
   return leave
 }
@@ -177,6 +179,7 @@ class Launch {
     try {
       return await Guest.enter(server)
     } catch (error) {
+      if (isSilence(error)) throw complaint(this.#home, 'does not answer')
       if (!isPassing(error)) throw error
       // A server that replays its WAL after a crash says so; that may take its time.
       const replaying = error instanceof Error && 'code' in error && error.code === '57P03'

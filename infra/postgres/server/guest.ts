@@ -30,6 +30,11 @@ export function isPassing(error: unknown): boolean {
   return /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
 }
 
+/** As the driver says that a connection was not made in time. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout expired'
+}
+
 /**
  * A process that uses an embedded server. Each holds a shared advisory lock while it lives, so the server
  * itself knows whether anybody is left: the last one to leave stops it, and a killed process leaves nothing
