@@ -97,6 +97,26 @@ t.test('however a thing is called, its number stands behind it on paper as on th
   })
 })
 
+t.test('the digits of each script stand on paper in the order of theirs', async (t) => {
+  const shown = async (text: string) => (await linesOn(paper([['', text]]))).at(-1)
+  await lawOver(
+    t,
+    [
+      ['٣٤٥', '٣٤٥'],
+      ['م ٣٤٥', '٣٤٥ م'],
+      ['م (١٢/٣٤)', '(١٢/٣٤) م'],
+      ['۱۲۳ Kiosque', '۱۲۳ Kiosque'],
+      ['Kiosque ۱۲۳٫۵', 'Kiosque ۱۲۳٫۵'],
+      ['م 12٣4', '12٣4 م'],
+      ['ߒ ߁߂߃', '߃߂߁ ߒ'],
+      ['߁߂߃', '߃߂߁'],
+    ] as const,
+    async ([text, seen]) => {
+      t.equal(await shown(text), seen, text)
+    },
+  )
+})
+
 t.test('Arabic letters are joined', async (t) => {
   const [letter, word] = ['م', 'متجر']
   const printed = printedIn(await paper([[letter, word]]))
@@ -122,4 +142,18 @@ t.test('a long text in Arabic takes as many lines as it needs, each of which has
   t.equal(right.map(({ text }) => turned(text)).join(' '), long)
   const again = await paper([[long, long]])
   t.ok(again.equals(await paper([[long, long]])), 'the same bytes every time')
+})
+
+t.test('requests have their turn while a long file is drawn', async (t) => {
+  const rows = Array.from({ length: 30 }, () => [long, '12 500 F CFA'] as const)
+  const drawn = paper(rows)
+  let [turns, isOver] = [0, false]
+  const next = () => {
+    turns++
+    if (!isOver) setImmediate(next)
+  }
+  setImmediate(next)
+  await drawn
+  isOver = true
+  t.ok(turns >= rows.length - 1, `${turns} turns`)
 })

@@ -70,14 +70,22 @@ function wrapped(pdf: Paper, paragraph: Paragraph, width: number): readonly (rea
       end = next
       continue
     }
-    if (end === from) {
-      end = from + 1
-      while (end < next && fits(from, end + 1)) end++
-    }
+    if (end === from) end = lastThat((to) => fits(from, to), [from + 1, next])
     lines.push([from, end])
     from = end
   }
   return [...lines, ...(from < end || lines.length === 0 ? [[from, end] as [number, number]] : [])]
+}
+
+/** Between these, of those that fit; the first in any case. It is looked for by halves. */
+function lastThat(fits: (end: number) => boolean, [first, most]: readonly [number, number]): number {
+  let [known, tooFar] = [first, most]
+  while (tooFar - known > 1) {
+    const middle = (known + tooFar) >> 1
+    if (fits(middle)) known = middle
+    else tooFar = middle
+  }
+  return known
 }
 
 function isSpace(character: string): boolean {
@@ -93,11 +101,29 @@ function runsIn(paragraph: Paragraph, from = 0, to = paragraph.characters.length
   return runsOf(paragraph, from, end)
     .map((run) => ({ ...run, text: turned(run).replaceAll(unseen, '') }))
     .filter(({ text }) => text !== '')
+    .flatMap(inPieces)
 }
 
-/** The library turns letters around by themselves, and signs without letters not at all. */
+/**
+ * The library turns around by itself what is written in a script that is read from right to left, such as
+ * letters and the digits of N’Ko, and other signs not at all.
+ */
 function turned({ text, isRightToLeft }: Run): string {
-  return isRightToLeft && !/\p{L}/u.test(text) ? [...text].toReversed().join('') : text
+  return isRightToLeft && !/[\p{L}\p{Nd}]/u.test(text) ? [...text].toReversed().join('') : text
+}
+
+/** It would turn Arabic digits, too, which are read from left to right: so each is drawn by itself. */
+function inPieces(run: Run): readonly Run[] {
+  if (run.isRightToLeft || !hasRightToLeft(run.text)) return [run]
+  const pieces: string[] = []
+  let wasOwn = true
+  for (const character of run.text) {
+    const isOwn = hasRightToLeft(character)
+    if (isOwn || wasOwn) pieces.push(character)
+    else pieces.push(`${pieces.pop()!}${character}`)
+    wasOwn = isOwn
+  }
+  return pieces.map((text) => ({ ...run, text }))
 }
 
 // What a font has

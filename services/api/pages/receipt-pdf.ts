@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { lateModule } from '../../../infra/os/late-module.ts'
 import type { ReceiptView } from '../../../packages/domain/checkout/resource.ts'
 import { drawText, heightOfText, widthOfText } from './paper-text.ts'
@@ -32,14 +33,18 @@ export async function pdfOf({ title, language, receipt, rows }: Printed): Promis
   })
   const chunks: Buffer[] = []
   pdf.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const ended = new Promise<void>((resolve, reject) => pdf.once('end', resolve).once('error', reject))
   pdf.registerFont('plain', fontOf('DejaVuSans')).registerFont('bold', fontOf('DejaVuSans-Bold'))
   const whole = { x: margin, width: pdf.page.width - 2 * margin }
   drawText(pdf.font('bold').fontSize(18), receipt.merchant.name, { ...whole, y: margin })
   drawText(pdf.font('plain').fontSize(12).fillColor('#4b5a55'), title, { ...whole, y: pdf.y })
   pdf.moveDown(1.5)
   pdf.fontSize(10)
-  for (const row of rows) drawRow(pdf, row)
+  for (const row of rows) {
+    drawRow(pdf, row)
+    // A row of Arabic takes up to 40 ms, and an invoice has many.
+    await nextTurn()
+  }
+  const ended = new Promise<void>((resolve, reject) => pdf.once('end', resolve).once('error', reject))
   pdf.end()
   await ended
   return Buffer.concat(chunks)
