@@ -49,12 +49,16 @@ t.test('an id that was asked for before it existed is still only its owner’s',
 t.test('what became of an idempotency key is told to those who may read what it made', async (t) => {
   const headers = { 'idempotency-key': randomUUID() }
   const destination = { type: 'mobile_money', country: 'SN', operator: 'wave', msisdn: '+221770000000' }
-  await first.post('/api/v1/payouts', { amount: 500, currency: 'XOF', destination }, { headers })
+  const wanted = { amount: 500, currency: 'XOF', destination }
+  const { body: made } = await first.post('/api/v1/payouts', wanted, { headers })
   const path = `/api/v1/idempotency-keys/${headers['idempotency-key']}`
   const key = await issueKey(first, { scopes: ['payments.read'] })
   t.match(await first.get(path, { key }), { status: 404 })
   const both = await issueKey(first, { scopes: ['payments.read', 'payouts.read'] })
-  t.match(await first.get(path, { key: both }), { status: 200 })
+  t.match(await first.get(path, { key: both }), {
+    status: 200,
+    body: { uses: [{ resource_id: made['id'] }] },
+  })
 })
 
 t.test(

@@ -211,8 +211,8 @@ t.test('an id of a session cannot be computed from what its merchant has sent', 
   const theirs = await service.post('/api/v1/checkout/sessions', order, { headers, key })
   t.not(theirs.body['id'], one.body['id'])
   const used = await service.get<{ uses: { resource_id: string }[] }>('/api/v1/idempotency-keys/order-1042')
+  t.equal(used.body.uses[0]!.resource_id, one.body['id'])
   const bare = String(one.body['id']).slice('cs_'.length)
-  t.equal(used.body.uses[0]!.resource_id.replaceAll('-', ''), bare)
   t.equal(bare[12], '8', 'it is a keyed hash')
 })
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../packages/contract/access/callers.ts'
+import { publicId } from '../../../packages/contract/identity.ts'
 import { refuse } from '../../../packages/contract/refusals.ts'
 import type { AnyRoute, Request } from '../../../packages/contract/routes.ts'
 import {
@@ -9,6 +10,7 @@ import {
   Type,
   type Static,
 } from '../../../packages/contract/vocabulary.ts'
+import { idPrefixes } from '../../../packages/domain/index.ts'
 import { streamName } from '../../../packages/kernel/decider.ts'
 import { createdId, keyedId, startedStream } from '../kinds/idempotency.ts'
 
@@ -55,9 +57,9 @@ export function showIdempotencyKey(table: readonly AnyRoute[]) {
       const id = await createdId(route, dependencies, keyedId(caller, operation, key))
       const [first] = await dependencies.store.readStream(streamName(decider.category, id), 0, 1)
       if (first?.metadata.idempotencyKey !== key) return []
-      return [
-        { operation, status: 'done', http_status: status, resource_id: id, started_at: first.metadata.at },
-      ]
+      const prefix = idPrefixes[decider.category]
+      const resource_id = prefix === undefined ? id : publicId(prefix, id)
+      return [{ operation, status: 'done', http_status: status, resource_id, started_at: first.metadata.at }]
     })
     const all = [...answered, ...(await Promise.all(started)).flat()]
     const uses = all.filter(({ operation }) => mayRead(caller, scopes.get(operation)))
