@@ -3,7 +3,7 @@ import type { Admin, Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kaf
 import type { BusJournal, PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { Log } from '../../packages/kernel/ports.ts'
 import { groupIdOf, MissedMessages } from './kafka-gaps.ts'
-import { branchHeader, decode, type Poison } from './kafka-messages.ts'
+import { branchHeader, decode, generationHeader, type Poison } from './kafka-messages.ts'
 
 export interface MemberOptions {
   readonly kafka: Kafka
@@ -51,6 +51,7 @@ export class KafkaGroupMember {
       rebalanceTimeout: rebalanceTimeoutMs,
       heartbeatInterval: heartbeatMs,
       maxWaitTimeInMs: waitMs,
+      allowAutoTopicCreation: false,
       // kafkajs retries after some failures and gives up after others; here it is restarted in both cases.
       retry: { restartOnFailure: async () => false },
     })
@@ -146,14 +147,16 @@ export class KafkaGroupMember {
   }
 
   async #isHandled(messages: readonly KafkaMessage[], partition: number): Promise<boolean> {
-    const { handle, log, group } = this.#options
+    const { handle, log, group, branch } = this.#options
     try {
       await this.#filled
-      await this.#missed.onMessages(partition, messages[0]!.offset)
+      const generation = generationOf(messages.filter(({ headers }) => isOf(branch, headers)))
+      await this.#missed.onMessages(partition, { offset: BigInt(messages[0]!.offset), generation })
       const events = await this.#readable(messages, partition)
       if (events.length > 0) await handle(events)
       const newest = events.reduce((most, { position }) => Math.max(most, position), 0)
-      await this.#missed.onHandled(partition, messages.at(-1)!.offset, newest || undefined)
+      const next = { offset: BigInt(messages.at(-1)!.offset) + 1n, generation }
+      await this.#missed.onHandled(partition, next, newest || undefined)
       return true
     } catch (error) {
       log.warn({ error, group }, 'handling messages failed, and is tried again')
@@ -183,6 +186,12 @@ export class KafkaGroupMember {
   async #pause(delayMs: number): Promise<void> {
     await pause(delayMs, undefined, { signal: this.#closing.signal }).catch(() => undefined)
   }
+}
+
+/** The newest of these messages' topics. Older relays name none. */
+function generationOf(messages: readonly KafkaMessage[]): number {
+  const generations = messages.map(({ headers }) => Number(headers?.[generationHeader]?.toString() ?? 0))
+  return generations.reduce((most, generation) => Math.max(most, generation), 0)
 }
 
 /** Messages of older relays name no history. */

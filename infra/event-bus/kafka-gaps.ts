@@ -20,12 +20,19 @@ export function groupIdOf(group: string): string {
   return `ikw.${group}`
 }
 
+/** What comes next in a partition. */
+interface Place {
+  readonly offset: bigint
+  /** Of the topic that has this offset. */
+  readonly generation: number
+}
+
 interface Gap {
   readonly partition: number
-  /** Of the last event that was handled. */
+  /** Log position of the last event that was handled. */
   readonly position: number
   /** Where the broker goes on. */
-  readonly nextOffset: bigint
+  readonly next: Place
 }
 
 /**
@@ -35,8 +42,8 @@ interface Gap {
  */
 export class MissedMessages {
   readonly #options: GapsOptions
-  /** Offset that comes next, by partition. */
-  readonly #next = new Map<number, bigint>()
+  /** By partition. */
+  readonly #next = new Map<number, Place>()
 
   constructor(options: GapsOptions) {
     this.#options = options
@@ -46,16 +53,19 @@ export class MissedMessages {
   async onAssigned(partitions: readonly number[]): Promise<void> {
     this.#next.clear()
     const gaps: Gap[] = []
+    const { journal, group, branch } = this.#options
     const [kept, committed] = [await this.#kept(), await this.#committed()]
+    const { generation } = await journal.published()
     for (const partition of partitions) {
-      const { journal, group, branch } = this.#options
       const { low, high } = kept.get(partition) ?? { low: 0n, high: 0n }
       const handled = await journal.handled(group, partition)
-      const next = handled ? BigInt(handled.nextOffset) : (committed.get(partition) ?? 0n)
+      const offset = handled ? BigInt(handled.nextOffset) : (committed.get(partition) ?? 0n)
       const isOther = handled !== undefined && handled.branch !== branch
-      const isGone = isOther || next < low || next > high
-      if (isGone) gaps.push({ partition, position: handled?.position ?? 0, nextOffset: low })
-      else this.#next.set(partition, next)
+      const isAnew = (handled?.generation ?? 0) < generation
+      const isGone = isOther || isAnew || offset < low || offset > high
+      if (isGone)
+        gaps.push({ partition, position: handled?.position ?? 0, next: { offset: low, generation } })
+      else this.#next.set(partition, { offset, generation })
     }
     if (gaps.length > 0) await this.#fill(gaps)
   }
@@ -78,24 +88,25 @@ export class MissedMessages {
     return new Map(named.filter(([, offset]) => offset >= 0n))
   }
 
-  /** To be called before messages are handled, the first of which has this offset. */
-  async onMessages(partition: number, firstOffset: string): Promise<void> {
+  /** To be called before messages are handled, of which this is the first. */
+  async onMessages(partition: number, first: Place): Promise<void> {
     const next = this.#next.get(partition)
-    if (next === undefined || BigInt(firstOffset) <= next) return
+    if (next === undefined || (first.offset <= next.offset && first.generation <= next.generation)) return
     const { journal, group } = this.#options
     const handled = await journal.handled(group, partition)
-    await this.#fill([{ partition, position: handled?.position ?? 0, nextOffset: BigInt(firstOffset) }])
+    await this.#fill([{ partition, position: handled?.position ?? 0, next: first }])
   }
 
   /**
-   * Everything up to this offset is handled. `position` is that of the newest event among it; undefined when
+   * Everything before this place is handled. `position` is that of the newest event among it; undefined when
    * all of it was set aside as no event of ours.
    */
-  async onHandled(partition: number, lastOffset: string, position: number | undefined): Promise<void> {
+  async onHandled(partition: number, next: Place, position: number | undefined): Promise<void> {
     // The place in the log from which the partition's next gap is filled stays where it was.
-    const next = BigInt(lastOffset) + 1n
-    await this.#note(partition, next, position ?? 0)
-    this.#next.set(partition, next)
+    const generation = Math.max(next.generation, this.#next.get(partition)?.generation ?? 0)
+    const reached = { offset: next.offset, generation }
+    await this.#note(partition, reached, position ?? 0)
+    this.#next.set(partition, reached)
   }
 
   /** The log has the events of all partitions, so it is read once for all of them. */
@@ -114,14 +125,15 @@ export class MissedMessages {
       after = through
       if (isEnd) break
     }
-    for (const { partition, nextOffset } of gaps) {
-      await this.#note(partition, nextOffset, after)
-      this.#next.set(partition, nextOffset)
+    for (const { partition, next } of gaps) {
+      await this.#note(partition, next, after)
+      this.#next.set(partition, next)
     }
   }
 
-  #note(partition: number, next: bigint, position: number): Promise<void> {
+  #note(partition: number, { offset, generation }: Place, position: number): Promise<void> {
     const { journal, group, branch } = this.#options
-    return journal.note(group, partition, { branch, nextOffset: String(next), position })
+    const nextOffset = String(offset)
+    return journal.note(group, partition, { branch, nextOffset, generation, position })
   }
 }

@@ -31,6 +31,9 @@ export interface Message {
 /** The history an event belongs to: that of its log, until the log is restored or copied. */
 export const branchHeader = 'ikw-branch'
 
+/** How often the topic that a message is in had been made anew. */
+export const generationHeader = 'ikw-generation'
+
 /** The key decides the partition, and messages of one partition stay in order. */
 export function encode(event: PublicEvent, branch: string): Message {
   const { id, type, merchant, livemode, resource, sequence, position, payload, traceparent } = event

@@ -1,10 +1,11 @@
-import { Kafka, logLevel, Partitioners, type Admin, type Producer } from 'kafkajs'
+import { Kafka, logLevel, Partitioners, type Admin, type Producer, type RecordMetadata } from 'kafkajs'
 import type { BusJournal, EventBus, PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import type { Log, Subscription } from '../../packages/kernel/ports.ts'
 import { KafkaGroupMember } from './kafka-consumer.ts'
+import { TopicGeneration } from './kafka-generation.ts'
 import { waitForNoTimeInThePast } from './kafka-request-queue.ts'
 import type { KafkaSecurity } from './kafka-security.ts'
-import { batches, encode, type Poison } from './kafka-messages.ts'
+import { batches, encode, type Message, type Poison } from './kafka-messages.ts'
 
 export interface BrokerOptions {
   /** `host:port` */
@@ -32,7 +33,7 @@ export interface KafkaOptions {
 }
 
 export interface KafkaBus extends EventBus {
-  /** Throws when no broker answers. */
+  /** Makes the topic again where it is lost. Throws when no broker answers. */
   ping(): Promise<void>
 }
 
@@ -65,7 +66,7 @@ export async function openBrokers({ brokers, clientId, security }: BrokerOptions
   const admin = kafka.admin()
   try {
     await admin.connect()
-    await createTopic(admin)
+    await createTopic(kafka, admin)
   } catch (error) {
     await admin.disconnect()
     const where = brokers.join(', ')
@@ -81,14 +82,22 @@ export function kafkaBus(brokers: Brokers, options: KafkaOptions): KafkaBus {
   return new Bus(brokers, options)
 }
 
-async function createTopic(admin: Admin): Promise<void> {
-  if ((await admin.listTopics()).includes(topic)) return
-  const { brokers } = await admin.describeCluster()
-  const replicas = Math.min(replicasMax, brokers.length)
-  // An acknowledged message survives the loss of one broker, where there are enough of them.
-  const configEntries = [{ name: 'min.insync.replicas', value: String(Math.max(1, replicas - 1)) }]
-  const created = { topic, numPartitions: partitions, replicationFactor: replicas, configEntries }
-  await admin.createTopics({ topics: [created], waitForLeaders: true })
+/** False when it is there. */
+async function createTopic(kafka: Kafka, known: Admin): Promise<boolean> {
+  if ((await known.listTopics()).includes(topic)) return false
+  // One that has seen the topic before wants to hear of that first, for ever.
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    const { brokers } = await admin.describeCluster()
+    const replicas = Math.min(replicasMax, brokers.length)
+    // An acknowledged message survives the loss of one broker, where there are enough of them.
+    const configEntries = [{ name: 'min.insync.replicas', value: String(Math.max(1, replicas - 1)) }]
+    const created = { topic, numPartitions: partitions, replicationFactor: replicas, configEntries }
+    return await admin.createTopics({ topics: [created], waitForLeaders: true })
+  } finally {
+    await admin.disconnect()
+  }
 }
 
 class Bus implements KafkaBus {
@@ -97,6 +106,7 @@ class Bus implements KafkaBus {
   readonly #options: KafkaOptions
   readonly #members = new Set<KafkaGroupMember>()
   #producer: Promise<Producer> | undefined
+  #generation: TopicGeneration | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor({ kafka, admin }: Brokers, options: KafkaOptions) {
@@ -118,7 +128,7 @@ class Bus implements KafkaBus {
     try {
       const producer = await connecting
       for (const messages of batches(events.map((event) => encode(event, branch))))
-        await producer.send({ topic, messages, acks: -1 })
+        await this.#send(producer, messages)
     } catch (error) {
       // The broker may have counted a message that this producer has not, and would refuse all further ones.
       this.#producer = undefined
@@ -127,10 +137,22 @@ class Bus implements KafkaBus {
     }
   }
 
+  async #send(producer: Producer, messages: readonly Message[]): Promise<void> {
+    const generation = (this.#generation ??= await TopicGeneration.load(this.#options.journal))
+    let sent: RecordMetadata[]
+    do {
+      const marked = messages.map((message) => generation.mark(message))
+      sent = await producer.send({ topic, messages: marked, acks: -1 })
+    } while (await generation.isNew(sent))
+  }
+
   async #connect(): Promise<Producer> {
+    await this.#ensureTopic()
     const producer = this.#kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
+      // A broker would make it with partitions and replicas of its own choice.
+      allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
       // A publisher that waits for ever could not stop; duplicates are recognised by their id.
       retry,
@@ -164,8 +186,13 @@ class Bus implements KafkaBus {
     return { close }
   }
 
+  async #ensureTopic(): Promise<void> {
+    if (await createTopic(this.#kafka, this.#admin))
+      this.#options.log.warn({ topic }, 'the topic was lost, and is made anew')
+  }
+
   async ping(): Promise<void> {
-    await this.#admin.describeCluster()
+    await this.#ensureTopic()
   }
 
   async close(): Promise<void> {

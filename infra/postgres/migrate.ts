@@ -37,6 +37,7 @@ const migrations = {
   '027-parked-retries': () => import('./migrations/027-parked-retries.ts'),
   '028-audit-state': () => import('./migrations/028-audit-state.ts'),
   '029-positions': () => import('./migrations/029-positions.ts'),
+  '030-bus-topic': () => import('./migrations/030-bus-topic.ts'),
 } satisfies Record<string, () => Promise<{ up(knex: Knex): Promise<void> }>>
 
 const migrationLock = 4_719_202_603

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
-import t, { type Test } from 'tap'
-import { kafkaBus, openBrokers, topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
+import t from 'tap'
+import { openBrokers, topic } from '../../infra/event-bus/kafka.ts'
 import { kafkaSecurity } from '../../infra/event-bus/kafka-security.ts'
 import { freePort, newClusterId, startBroker } from '../../infra/kafka/broker.ts'
-import { postgresBusJournal } from '../../infra/postgres/webhooks/bus-journal.ts'
 import { listParked, parkMessage } from '../../infra/postgres/consumers/parked.ts'
 import {
   counting,
@@ -20,34 +19,9 @@ import { killBroker } from '../support/processes/broker-process.ts'
 import { testCertificate } from '../support/network/certificate.ts'
 import { eventually } from '../support/eventually.ts'
 import { committed, deleteMessages, startTestBroker, testBroker } from '../support/event-store/kafka.ts'
+import { busOptions, logged, openKafkaBus, type KafkaBusOptions } from '../support/event-store/kafka-bus.ts'
 import { brokerJars } from '../support/root.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-import { allHappened, webhookFixture } from '../support/webhooks.ts'
-
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
-/** Of what other tests have left in the topic, nothing is kept. */
-const forget = async () => undefined
-
-type Options = Partial<Parameters<typeof openBrokers>[0] & Parameters<typeof kafkaBus>[1]>
-
-/** What a group has handled is in a database that all buses of this file share. */
-const database = testDatabase(t)
-const branch = randomUUID()
-
-async function busOptions(options: Options = {}) {
-  const { pool } = await database
-  const journal = postgresBusJournal({ pool, store: { readAll: async () => [] } })
-  const brokers = options.brokers ?? [await testBroker()]
-  return { clientId: 'test', branch, journal, park: forget, log: silent, ...options, brokers }
-}
-
-async function open(t: Test, options: Options = {}): Promise<KafkaBus> {
-  const given = await busOptions(options)
-  const brokers = await openBrokers(given)
-  const bus = kafkaBus(brokers, given)
-  t.teardown(() => bus.close().then(() => brokers.close()))
-  return bus
-}
 
 /** Messages as somebody else might send them, all to one partition; answers where each of them is. */
 async function send(values: readonly string[]): Promise<readonly string[]> {
@@ -59,10 +33,10 @@ async function send(values: readonly string[]): Promise<readonly string[]> {
   return values.map((_, index) => `${topic}/${sent!.partition}/${Number(sent!.baseOffset) + index}`)
 }
 
-eventBusSuite(t, { open })
+eventBusSuite(t, { open: openKafkaBus })
 
 t.test('two processes of a group share the work', async (t) => {
-  const [publisher, ...members] = await Promise.all([open(t), open(t), open(t)])
+  const [publisher, ...members] = await Promise.all([openKafkaBus(t), openKafkaBus(t), openKafkaBus(t)])
   const group = newGroup()
   const got = [new Set<string>(), new Set<string>()]
   await Promise.all(
@@ -84,7 +58,7 @@ t.test('two processes of a group share the work', async (t) => {
 })
 
 t.test('what a consumer had in hand when it ended comes to the next one', async (t) => {
-  const bus = await open(t)
+  const bus = await openKafkaBus(t)
   const group = newGroup()
   const published = eventsOf(4, 2)
   const inbox = new Inbox(published)
@@ -107,8 +81,8 @@ t.test('what a consumer had in hand when it ended comes to the next one', async 
 
 t.test('a message that is no public event is parked, and those behind it are delivered', async (t) => {
   const { pool } = await testDatabase(t)
-  const park: Options['park'] = (group, poison) => parkMessage(pool, { group, topic, ...poison })
-  const bus = await open(t, { park })
+  const park: KafkaBusOptions['park'] = (group, poison) => parkMessage(pool, { group, topic, ...poison })
+  const bus = await openKafkaBus(t, { park })
   const group = newGroup()
   const good = publicEvent('payout/1')
   const inbox = new Inbox([good])
@@ -130,9 +104,9 @@ t.test('messages of another history are left out, and those of this one are hand
   const group = newGroup()
   const [mine, other] = [eventsOf(3, 2), eventsOf(3, 2)]
   const inbox = new Inbox([...mine, ...other])
-  const restored = await open(t, { branch: randomUUID() })
+  const restored = await openKafkaBus(t, { branch: randomUUID() })
   await publish(restored, other)
-  const bus = await open(t)
+  const bus = await openKafkaBus(t)
   await bus.subscribe(group, async (events) => void inbox.take(events))
   await publish(bus, mine)
   await eventually(
@@ -142,23 +116,12 @@ t.test('messages of another history are left out, and those of this one are hand
   t.same(inbox.events.map(({ id }) => id).toSorted(), mine.map(({ id }) => id).toSorted())
 })
 
-/** Events of a log, kept as the relay keeps them, and a journal that reads this log. */
-async function logged(count: number) {
-  const fixture = await webhookFixture()
-  const happen = (count: number) =>
-    allHappened(
-      fixture,
-      Array.from({ length: count }, (_, number) => ({ resource: `payout/${number}` })),
-    )
-  return { events: await happen(count), journal: postgresBusJournal(fixture), pool: fixture.pool, happen }
-}
-
 t.test('what the broker has deleted before it was handled is read from the log', async (t) => {
   // Those of other tests are of no log at all.
   await deleteMessages()
   const { events, journal, happen } = await logged(20)
   const early = counting(events)
-  const bus = await open(t, { journal })
+  const bus = await openKafkaBus(t, { journal })
   const group = newGroup()
   const first = await bus.subscribe(group, early.take)
   await publish(bus, events)
@@ -175,7 +138,7 @@ t.test('what the broker has deleted before it was handled is read from the log',
 
 t.test('a group that was away before it had handled anything reads the log, once', async (t) => {
   const { events, journal } = await logged(10)
-  const bus = await open(t, { journal })
+  const bus = await openKafkaBus(t, { journal })
   await publish(bus, events)
   await deleteMessages()
   const { got, take, until } = counting(events)
@@ -190,7 +153,7 @@ t.test('a group that the broker knows, and the journal does not, goes on where i
   await deleteMessages()
   // So many that there are some in each partition.
   const { events, journal, pool } = await logged(200)
-  const bus = await open(t, { journal })
+  const bus = await openKafkaBus(t, { journal })
   const group = newGroup()
   const before = counting(events)
   const first = await bus.subscribe(group, before.take)
@@ -218,10 +181,11 @@ t.test('a group whose database was restored goes on in the log from where the ba
     await journal.note(group, partition, {
       branch: randomUUID(),
       nextOffset: '0',
+      generation: 0,
       position: events[4]!.position,
     })
   const inbox = new Inbox(events)
-  const bus = await open(t, { journal })
+  const bus = await openKafkaBus(t, { journal })
   await bus.subscribe(group, async (some) => void inbox.take(some))
   await eventually(
     async () => inbox.events.length,
@@ -243,7 +207,7 @@ t.test('a broker that asks for TLS and a password takes those who have both', as
   const files = { caFile: certificateFile, certificateFile: undefined, keyFile: undefined }
   const sasl = { mechanism: 'plain', ...user } as const
   const access = { isTls: true, ...files, sasl }
-  const bus = await open(t, { brokers, security: kafkaSecurity(access) })
+  const bus = await openKafkaBus(t, { brokers, security: kafkaSecurity(access) })
   const published = eventsOf(2, 2)
   const inbox = new Inbox(published)
   await bus.subscribe(newGroup(), async (events) => void inbox.take(events))
@@ -263,7 +227,7 @@ t.test('a broker that asks for TLS and a password takes those who have both', as
 t.test('a broker that is killed and comes back is found again', async (t) => {
   const directory = temporaryDirectory(t)
   const broker = await startTestBroker(t, directory)
-  const bus = await open(t, { brokers: [broker.address] })
+  const bus = await openKafkaBus(t, { brokers: [broker.address] })
   const published = eventsOf(6, 4)
   const inbox = new Inbox(published)
   await bus.subscribe(newGroup(), async (events) => void inbox.take(events))

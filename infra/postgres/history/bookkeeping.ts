@@ -15,6 +15,7 @@ export const bookkeeping = [
   { name: 'deliveries', where: 'true' },
   { name: 'webhook_replay_plans', where: 'true' },
   { name: 'bus_journal', where: 'true' },
+  { name: 'bus_topic', where: 'true' },
   { name: 'answers', where: 'true' },
   // Without them, personal fields in the log cannot be opened.
   { name: 'subject_keys', where: 'true' },

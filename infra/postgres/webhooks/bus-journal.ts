@@ -1,6 +1,11 @@
 import type pg from 'pg'
 import { publicEventId } from '../../../packages/contract/identity.ts'
-import type { BusJournal, Handled, PublicEvent } from '../../../packages/kernel/ports/messages.ts'
+import type {
+  BusJournal,
+  Handled,
+  PublicEvent,
+  PublishedTopic,
+} from '../../../packages/kernel/ports/messages.ts'
 import type { EventStore } from '../../../packages/kernel/ports.ts'
 import { publicEventsOf } from './public-events.ts'
 
@@ -13,24 +18,27 @@ interface JournalOptions {
 
 export function postgresBusJournal({ pool, store, categories }: JournalOptions): BusJournal {
   return {
+    ...publishedTopic(pool),
+
     async handled(group, partition) {
       const { rows } = await pool.query<Handled>(
-        `select branch, next_offset::text as "nextOffset", position from bus_journal
+        `select branch, next_offset::text as "nextOffset", position, generation from bus_journal
          where consumers = $1 and partition = $2`,
         [group, partition],
       )
       return rows[0]
     },
 
-    async note(group, partition, { branch, nextOffset, position }) {
+    async note(group, partition, { branch, nextOffset, position, generation }) {
       await pool.query({
         name: 'note bus position',
         text: `
-          insert into bus_journal (consumers, partition, branch, next_offset, position)
-          values ($1, $2, $3, $4, $5)
+          insert into bus_journal (consumers, partition, branch, next_offset, position, generation)
+          values ($1, $2, $3, $4, $5, $6)
           on conflict (consumers, partition) do update set branch = excluded.branch,
-            next_offset = excluded.next_offset, position = greatest(bus_journal.position, excluded.position)`,
-        values: [group, partition, branch, nextOffset, position],
+            next_offset = excluded.next_offset, generation = greatest(bus_journal.generation, excluded.generation),
+            position = greatest(bus_journal.position, excluded.position)`,
+        values: [group, partition, branch, nextOffset, position, generation],
       })
     },
 
@@ -45,6 +53,33 @@ export function postgresBusJournal({ pool, store, categories }: JournalOptions):
         through: stored.at(-1)?.position ?? position,
         isEnd: stored.length < limit,
       }
+    },
+  }
+}
+
+function publishedTopic(pool: pg.Pool): Pick<BusJournal, 'published' | 'notePublished' | 'beginGeneration'> {
+  return {
+    async published() {
+      const { rows } = await pool.query<PublishedTopic>('select generation, offsets from bus_topic')
+      return rows[0] ?? { generation: 0, offsets: {} }
+    },
+
+    async notePublished(offsets) {
+      await pool.query(
+        `insert into bus_topic (generation, offsets) values (0, $1)
+         on conflict (is_only) do update set offsets = excluded.offsets`,
+        [offsets],
+      )
+    },
+
+    async beginGeneration(offsets) {
+      const { rows } = await pool.query<{ generation: number }>(
+        `insert into bus_topic (generation, offsets) values (1, $1)
+         on conflict (is_only) do update set offsets = excluded.offsets, generation = bus_topic.generation + 1
+         returning generation`,
+        [offsets],
+      )
+      return rows[0]!.generation
     },
   }
 }

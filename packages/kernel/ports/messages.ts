@@ -103,6 +103,16 @@ export interface Handled {
   readonly nextOffset: string
   /** Log position of the newest event handled. */
   readonly position: number
+  /** Of the topic, in which this offset is one. */
+  readonly generation: number
+}
+
+/** How far the topic has been published to. */
+export interface PublishedTopic {
+  /** How often it had to be made anew. */
+  readonly generation: number
+  /** An offset, as a decimal number, that each partition is known to have reached, by partition. */
+  readonly offsets: Readonly<Record<string, string>>
 }
 
 /** What groups have handled and still had to handle, kept for longer than a broker keeps messages. */
@@ -110,6 +120,10 @@ export interface BusJournal {
   /** `undefined` when the group has handled nothing in this partition. */
   handled(group: string, partition: number): Promise<Handled | undefined>
   note(group: string, partition: number, handled: Handled): Promise<void>
+  published(): Promise<PublishedTopic>
+  notePublished(offsets: PublishedTopic['offsets']): Promise<void>
+  /** The topic was made anew, and has these offsets. Resolves to its generation. */
+  beginGeneration(offsets: PublishedTopic['offsets']): Promise<number>
   /** Public events made from the next events of the log after a position, in order. */
   behind(position: number, limit: number): Promise<EventsBehind>
 }

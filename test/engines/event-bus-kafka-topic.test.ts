@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { Kafka, logLevel, type Admin } from 'kafkajs'
+import t, { type Test } from 'tap'
+import { topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
+import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
+import { counting, idsOf, newGroup, publish } from '../support/event-store/event-bus-suite.ts'
+import { testBroker } from '../support/event-store/kafka.ts'
+import { logged, openKafkaBus } from '../support/event-store/kafka-bus.ts'
+import { eventually } from '../support/eventually.ts'
+
+/* A topic that is lost, and made anew, while services run. */
+
+async function openAdmin(t: Test): Promise<Admin> {
+  const admin = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  t.teardown(() => admin.disconnect())
+  return admin
+}
+
+async function loseTopic(t: Test): Promise<Admin> {
+  const admin = await openAdmin(t)
+  await admin.deleteTopics({ topics: [topic] })
+  await eventually(
+    () => admin.listTopics(),
+    (topics) => !topics.includes(topic),
+  )
+  return admin
+}
+
+const sizeOf = async (admin: Admin) => (await admin.fetchTopicOffsets(topic)).map(({ high }) => Number(high))
+
+/** Publishes until each partition of the new topic has more messages than were in the one before. */
+async function outgrow(t: Test, bus: KafkaBus, events: readonly PublicEvent[]): Promise<void> {
+  const admin = await openAdmin(t)
+  const before = await sizeOf(admin)
+  await loseTopic(t)
+  await eventually(
+    async () => {
+      await publish(bus, events)
+      return sizeOf(admin)
+    },
+    (sizes) => sizes.every((size, partition) => size > before[partition]!),
+  )
+}
+
+t.test('a topic that is lost is made again as it was, by whoever looks first', async (t) => {
+  const { events, journal } = await logged(1)
+  const bus = await openKafkaBus(t, { journal })
+  const admin = await loseTopic(t)
+  await bus.ping()
+  const looked = (await sizeOf(admin)).length
+  await loseTopic(t)
+  await publish(bus, events)
+  t.same([looked, (await sizeOf(admin)).length], [12, 12])
+})
+
+t.test('a consumer of a topic that is lost receives what comes to the next one', async (t) => {
+  const { events, journal, happen } = await logged(10)
+  const bus = await openKafkaBus(t, { journal })
+  const later = await happen(10)
+  const [first, second] = [counting(events), counting(later)]
+  await bus.subscribe(newGroup(), async (some) => {
+    await first.take(some)
+    await second.take(some)
+  })
+  await publish(bus, events)
+  await first.until(10)
+  await loseTopic(t)
+  await publish(bus, later)
+  await second.until(10)
+  t.same(new Set(second.got), new Set(idsOf(later)))
+})
+
+// So many that there are some in each partition.
+const many = 200
+
+async function lostWhileAway(t: Test, { isRelayRestarted }: { readonly isRelayRestarted: boolean }) {
+  const { events, journal, happen } = await logged(many)
+  const bus = await openKafkaBus(t, { journal })
+  const group = newGroup()
+  const handled = counting(events)
+  const first = await bus.subscribe(group, handled.take)
+  await publish(bus, events)
+  await handled.until(many)
+  await first.close()
+  const lost = await happen(many)
+  await publish(bus, lost)
+  const relay = isRelayRestarted ? await openKafkaBus(t, { journal }) : bus
+  await outgrow(t, relay, await happen(many))
+  const missed = counting(lost)
+  await bus.subscribe(group, missed.take)
+  await missed.until(many)
+  t.same(new Set(missed.got), new Set(idsOf(lost)))
+}
+
+t.test('a consumer that was away reads from the log what was lost with a topic', (t) =>
+  lostWhileAway(t, { isRelayRestarted: false }),
+)
+
+t.test('so it does when the relay was away as well', (t) => lostWhileAway(t, { isRelayRestarted: true }))
+
+t.test('a consumer that is busy while a topic is lost and filled again misses nothing', async (t) => {
+  const { events, journal, happen } = await logged(many)
+  const bus = await openKafkaBus(t, { journal })
+  const handled = counting(events)
+  const lost = await happen(many)
+  const missed = counting(lost)
+  const gate = new EventTarget()
+  const isOpen = once(gate, 'open')
+  await bus.subscribe(newGroup(), async (some) => {
+    await handled.take(some)
+    if (handled.got.length >= many) await isOpen
+    await missed.take(some)
+  })
+  await publish(bus, events)
+  await handled.until(many)
+  await publish(bus, lost)
+  await outgrow(t, bus, await happen(many))
+  gate.dispatchEvent(new Event('open'))
+  await missed.until(many)
+  t.same(new Set(missed.got), new Set(idsOf(lost)))
+})
