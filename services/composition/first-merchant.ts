@@ -18,7 +18,7 @@ import {
   type Credentials,
 } from './credentials.ts'
 import type { Runtime } from './dependencies.ts'
-import { firstOwner, isOwnerKnown } from './first-owner.ts'
+import { firstOwner, isAddressTaken, isOwnerKnown } from './first-owner.ts'
 import { DamagedStreamError, type StoredEvent } from '../../packages/kernel/ports.ts'
 
 const fileName = 'credentials.json'
@@ -93,10 +93,13 @@ async function credentialsIn(dependencies: Dependencies, file: string): Promise<
   return credentials
 }
 
-/** Keys of another one are nobody's here, and an owner who is registered has a password already. */
+/**
+ * Keys of another one are nobody's here, and an owner who is registered has a merchant and a password
+ * already.
+ */
 async function isOfOneMerchant(dependencies: Dependencies, kept: Partial<Credentials>): Promise<boolean> {
-  const { merchant_id: id, sandbox_key: sandboxKey, live_key: liveKey } = kept
-  if (id === undefined) return true
+  const { merchant_id: id, owner_email: email, sandbox_key: sandboxKey, live_key: liveKey } = kept
+  if (id === undefined) return email === undefined || !(await isAddressTaken(dependencies, email))
   for (const [secret, livemode] of [
     [sandboxKey, false],
     [liveKey, true],
@@ -104,7 +107,7 @@ async function isOfOneMerchant(dependencies: Dependencies, kept: Partial<Credent
     const found = secret === undefined ? undefined : await firstOfKey(dependencies, secret)
     if (found && !owns({ merchant: id, livemode }, found.metadata)) return false
   }
-  const saysOwner = kept.owner_email !== undefined && kept.owner_password !== undefined
+  const saysOwner = email !== undefined && kept.owner_password !== undefined
   return saysOwner || !(await isOwnerKnown(dependencies, id))
 }
 

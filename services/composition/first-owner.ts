@@ -1,5 +1,6 @@
 import { derivedId } from '../../packages/contract/identity.ts'
 import type { Dependencies } from '../../packages/contract/routes.ts'
+import { claim, claimedName } from '../../packages/domain/claims/claim.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { organization } from '../../packages/domain/organizations/organization.ts'
 import { user } from '../../packages/domain/users/user.ts'
@@ -20,6 +21,15 @@ function ownerOf(merchantId: string): string {
 /** Then the password is the one that was registered. */
 export async function isOwnerKnown({ executor }: Dependencies, merchantId: string): Promise<boolean> {
   return (await executor.current(user, ownerOf(merchantId))).state.status !== 'none'
+}
+
+/** Somebody has registered with it. */
+export async function isAddressTaken(
+  { executor, blindIndex }: Dependencies,
+  email: string,
+): Promise<boolean> {
+  const address = await blindIndex(claimedName('email', email, { platform: true }))
+  return (await executor.current(claim, address)).state.status !== 'free'
 }
 
 /** The first merchant's owner, who signs in with the password in the credentials file. */

@@ -145,6 +145,8 @@ t.test('a file that has lost or changed a part is named, where the merchant is k
   for (const damaged of [
     keys,
     { owner_email, owner_password, ...keys },
+    { owner_email, owner_password },
+    { owner_email },
     { merchant_id, owner_email, ...keys },
     { merchant_id, owner_password, ...keys },
     { ...first, sandbox_key: first.live_key, live_key: first.sandbox_key },
