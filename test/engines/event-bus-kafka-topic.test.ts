@@ -27,7 +27,16 @@ async function loseTopic(t: Test): Promise<Admin> {
   return admin
 }
 
-const sizeOf = async (admin: Admin) => (await admin.fetchTopicOffsets(topic)).map(({ high }) => Number(high))
+/** How many messages each partition has. A topic that has just been made has no leaders yet. */
+const sizeOf = (admin: Admin) =>
+  eventually(
+    () =>
+      admin.fetchTopicOffsets(topic).then(
+        (offsets) => offsets.map(({ high }) => Number(high)),
+        (): number[] => [],
+      ),
+    (sizes) => sizes.length > 0,
+  )
 
 /** Publishes until each partition of the new topic has more messages than were in the one before. */
 async function outgrow(t: Test, bus: KafkaBus, events: readonly PublicEvent[]): Promise<void> {
