@@ -144,6 +144,16 @@ t.test('a long text in Arabic takes as many lines as it needs, each of which has
   t.ok(again.equals(await paper([[long, long]])), 'the same bytes every time')
 })
 
+t.test('a word that is longer than its line goes on in the next one, and loses no letter', async (t) => {
+  await lawOver(t, ['דג'.repeat(300), '٣٤'.repeat(300), `ד ${'bג'.repeat(200)}`], async (long) => {
+    const lines = await linesOn(paper([[long, '']]))
+    const lettersOf = (text: string) =>
+      [...text].filter((one) => one !== ' ' && long.includes(one)).toSorted()
+    t.strictSame(lettersOf(lines.join('')), lettersOf(long), long.slice(0, 4))
+    t.ok(lines.length > 7)
+  })
+})
+
 t.test('requests have their turn while a long file is drawn', async (t) => {
   const rows = Array.from({ length: 30 }, () => [long, '12 500 F CFA'] as const)
   const drawn = paper(rows)

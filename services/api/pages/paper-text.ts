@@ -6,35 +6,43 @@ type Paper = PDFKit.PDFDocument
 export interface Place {
   readonly x: number
   readonly y: number
-  readonly width: number
   readonly align?: 'right'
 }
 
-/** Draws a text in its reading order, on as many lines as it needs; the next one is drawn below it. */
-export function drawText(pdf: Paper, text: string, { x, y, width, align }: Place): void {
-  const seen = drawable(pdf, text)
-  if (!hasRightToLeft(seen)) {
-    pdf.text(seen, x, y, { width, ...(align && { align }) })
-    return
-  }
-  const lineHeight = pdf.currentLineHeight(true)
-  let top = y
-  for (const runs of linesOf(pdf, seen, width)) {
-    if (top + lineHeight > pdf.page.height - pdf.page.margins.bottom) top = pdf.addPage().page.margins.top
-    let left = align === 'right' ? x + width - widthOf(pdf, runs) : x
-    for (const run of runs) {
-      pdf.text(run.text, left, top, { lineBreak: false, features: [] })
-      left += widthOf(pdf, [run])
-    }
-    top += lineHeight
-  }
-  pdf.y = top
+/** A text in its reading order, on as many lines as it needs. */
+export interface Laid {
+  readonly height: number
+  /** The next text is drawn below it. */
+  readonly draw: (place: Place) => void
 }
 
-export function heightOfText(pdf: Paper, text: string, width: number): number {
+export function laidOut(pdf: Paper, text: string, width: number): Laid {
   const seen = drawable(pdf, text)
-  if (!hasRightToLeft(seen)) return pdf.heightOfString(seen, { width })
-  return linesOf(pdf, seen, width).length * pdf.currentLineHeight(true)
+  if (hasRightToLeft(seen)) return laidInLines(pdf, linesOf(pdf, seen, width), width)
+  return {
+    height: pdf.heightOfString(seen, { width }),
+    draw: ({ x, y, align }) => void pdf.text(seen, x, y, { width, ...(align && { align }) }),
+  }
+}
+
+function laidInLines(pdf: Paper, lines: readonly (readonly Run[])[], width: number): Laid {
+  const lineHeight = pdf.currentLineHeight(true)
+  return {
+    height: lines.length * lineHeight,
+    draw: ({ x, y, align }) => {
+      let top = y
+      for (const runs of lines) {
+        if (top + lineHeight > pdf.page.height - pdf.page.margins.bottom) top = pdf.addPage().page.margins.top
+        let left = align === 'right' ? x + width - widthOf(pdf, runs) : x
+        for (const run of runs) {
+          pdf.text(run.text, left, top, { lineBreak: false, features: [] })
+          left += widthOf(pdf, [run])
+        }
+        top += lineHeight
+      }
+      pdf.y = top
+    },
+  }
 }
 
 export function widthOfText(pdf: Paper, text: string): number {
@@ -57,6 +65,8 @@ function linesOf(pdf: Paper, text: string, width: number): readonly (readonly Ru
   })
 }
 
+const usualWordLength = 16
+
 /** Where each line begins and ends: as many words as fit, and of a word that is too long as much as fits. */
 function wrapped(pdf: Paper, paragraph: Paragraph, width: number): readonly (readonly [number, number])[] {
   const { characters } = paragraph
@@ -66,20 +76,38 @@ function wrapped(pdf: Paper, paragraph: Paragraph, width: number): readonly (rea
   while (end < characters.length) {
     const space = characters.findIndex((one, at) => at >= end && isSpace(one))
     const next = space < 0 ? characters.length : space + 1
-    if (fits(from, next)) {
+    const around = lastAround((to) => fits(from, to), [Math.max(end, from + 1), next])
+    if (around[0] === next) {
       end = next
       continue
     }
-    if (end === from) end = lastThat((to) => fits(from, to), [from + 1, next])
+    if (end === from) end = lastBetween((to) => fits(from, to), around)
     lines.push([from, end])
     from = end
   }
   return [...lines, ...(from < end || lines.length === 0 ? [[from, end] as [number, number]] : [])]
 }
 
-/** Between these, of those that fit; the first in any case. It is looked for by halves. */
-function lastThat(fits: (end: number) => boolean, [first, most]: readonly [number, number]): number {
-  let [known, tooFar] = [first, most]
+type Fits = (end: number) => boolean
+type Ends = readonly [fitting: number, other: number]
+
+/**
+ * An end that fits and one that does not, or the last twice. The first one fits or has to do, and they are
+ * looked for from there on: a word may be as long as its text.
+ */
+function lastAround(fits: Fits, [first, last]: Ends): Ends {
+  let [known, step] = [first, usualWordLength]
+  while (known < last) {
+    const next = Math.min(known + step, last)
+    if (!fits(next)) return [known, next]
+    known = next
+    step *= 2
+  }
+  return [last, last]
+}
+
+function lastBetween(fits: Fits, [fitting, other]: Ends): number {
+  let [known, tooFar] = [fitting, other]
   while (tooFar - known > 1) {
     const middle = (known + tooFar) >> 1
     if (fits(middle)) known = middle
@@ -112,18 +140,21 @@ function turned({ text, isRightToLeft }: Run): string {
   return isRightToLeft && !/[\p{L}\p{Nd}]/u.test(text) ? [...text].toReversed().join('') : text
 }
 
-/** It would turn Arabic digits, too, which are read from left to right: so each is drawn by itself. */
+/** It would turn Arabic digits, too, which are read from left to right: so they are turned before. */
 function inPieces(run: Run): readonly Run[] {
   if (run.isRightToLeft || !hasRightToLeft(run.text)) return [run]
   const pieces: string[] = []
-  let wasOwn = true
   for (const character of run.text) {
-    const isOwn = hasRightToLeft(character)
-    if (isOwn || wasOwn) pieces.push(character)
-    else pieces.push(`${pieces.pop()!}${character}`)
-    wasOwn = isOwn
+    const [last] = pieces.slice(-1)
+    if (last !== undefined && hasRightToLeft(last) === hasRightToLeft(character))
+      pieces.push(pieces.pop()! + character)
+    else pieces.push(character)
   }
-  return pieces.map((text) => ({ ...run, text }))
+  const seen = pieces.flatMap((text) => {
+    if (!hasRightToLeft(text)) return [text]
+    return /\p{Nd}/u.test(text) ? [[...text].toReversed().join('')] : [...text]
+  })
+  return seen.map((text) => ({ ...run, text }))
 }
 
 // What a font has

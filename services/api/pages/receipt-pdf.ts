@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { lateModule } from '../../../infra/os/late-module.ts'
 import type { ReceiptView } from '../../../packages/domain/checkout/resource.ts'
-import { drawText, heightOfText, widthOfText } from './paper-text.ts'
+import { laidOut, widthOfText } from './paper-text.ts'
 
 export interface Printed {
   readonly title: string
@@ -34,9 +34,9 @@ export async function pdfOf({ title, language, receipt, rows }: Printed): Promis
   const chunks: Buffer[] = []
   pdf.on('data', (chunk: Buffer) => chunks.push(chunk))
   pdf.registerFont('plain', fontOf('DejaVuSans')).registerFont('bold', fontOf('DejaVuSans-Bold'))
-  const whole = { x: margin, width: pdf.page.width - 2 * margin }
-  drawText(pdf.font('bold').fontSize(18), receipt.merchant.name, { ...whole, y: margin })
-  drawText(pdf.font('plain').fontSize(12).fillColor('#4b5a55'), title, { ...whole, y: pdf.y })
+  const width = pdf.page.width - 2 * margin
+  laidOut(pdf.font('bold').fontSize(18), receipt.merchant.name, width).draw({ x: margin, y: margin })
+  laidOut(pdf.font('plain').fontSize(12).fillColor('#4b5a55'), title, width).draw({ x: margin, y: pdf.y })
   pdf.moveDown(1.5)
   pdf.fontSize(10)
   for (const row of rows) {
@@ -56,10 +56,13 @@ function drawRow(pdf: PDFKit.PDFDocument, [name, value]: readonly [string, strin
   const width = Math.min(Math.ceil(widthOfText(pdf, value)) + 1, valueWidthMost)
   const left = pdf.page.width - margin - width
   const labelWidth = left - columnGap - margin
-  const rowHeight = Math.max(heightOfText(pdf, name, labelWidth), heightOfText(pdf, value, width))
+  const [label, laid] = [laidOut(pdf, name, labelWidth), laidOut(pdf, value, width)]
+  const rowHeight = Math.max(label.height, laid.height)
   if (pdf.y + rowHeight > pdf.page.height - margin) pdf.addPage()
   const { y } = pdf
-  drawText(pdf.fillColor('#4b5a55'), name, { x: margin, y, width: labelWidth })
-  drawText(pdf.fillColor('#14211d'), value, { x: left, y, width, align: 'right' })
+  pdf.fillColor('#4b5a55')
+  label.draw({ x: margin, y })
+  pdf.fillColor('#14211d')
+  laid.draw({ x: left, y, align: 'right' })
   pdf.y = y + rowHeight + rowGap
 }
