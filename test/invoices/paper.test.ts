@@ -108,6 +108,7 @@ t.test('the digits of each script stand on paper in the order of theirs', async 
       ['۱۲۳ Kiosque', '۱۲۳ Kiosque'],
       ['Kiosque ۱۲۳٫۵', 'Kiosque ۱۲۳٫۵'],
       ['م 12٣4', '12٣4 م'],
+      ['خ ٢٠٪.', '.٪٢٠ خ'],
       ['ߒ ߁߂߃', '߃߂߁ ߒ'],
       ['߁߂߃', '߃߂߁'],
     ] as const,

@@ -126,35 +126,38 @@ const unseen = /[\u061c\u200e\u200f\u2068\u2069]/gu
 function runsIn(paragraph: Paragraph, from = 0, to = paragraph.characters.length): readonly Run[] {
   let end = to
   while (end > from && isSpace(paragraph.characters[end - 1]!)) end--
-  return runsOf(paragraph, from, end)
-    .map((run) => ({ ...run, text: turned(run).replaceAll(unseen, '') }))
-    .filter(({ text }) => text !== '')
-    .flatMap(inPieces)
+  return runsOf(paragraph, from, end).flatMap((run) => {
+    const text = run.text.replaceAll(unseen, '')
+    return text === '' ? [] : piecesOf({ ...run, text }).map((piece) => ({ ...run, text: piece }))
+  })
 }
 
 /**
  * The library turns around by itself what is written in a script that is read from right to left, such as
- * letters and the digits of N’Ko, and other signs not at all.
+ * letters and the digits of N’Ko. It turns Arabic digits, too, which are read from left to right, and other
+ * signs now and then: so those are turned before, and these are drawn one by one.
  */
-function turned({ text, isRightToLeft }: Run): string {
-  return isRightToLeft && !/[\p{L}\p{Nd}]/u.test(text) ? [...text].toReversed().join('') : text
+function piecesOf({ text, isRightToLeft }: Run): readonly string[] {
+  if (isRightToLeft) return lettersOrDigits.test(text) ? [text] : [...text].toReversed()
+  if (!hasRightToLeft(text)) return [text]
+  return cutByScript(text).flatMap((piece) => {
+    if (!hasRightToLeft(piece)) return [piece]
+    return lettersOrDigits.test(piece) ? [[...piece].toReversed().join('')] : [...piece]
+  })
 }
 
-/** It would turn Arabic digits, too, which are read from left to right: so they are turned before. */
-function inPieces(run: Run): readonly Run[] {
-  if (run.isRightToLeft || !hasRightToLeft(run.text)) return [run]
+const lettersOrDigits = /[\p{L}\p{Nd}]/u
+
+/** What stands together of scripts that are read from right to left, and of others. */
+function cutByScript(text: string): readonly string[] {
   const pieces: string[] = []
-  for (const character of run.text) {
-    const [last] = pieces.slice(-1)
+  for (const character of text) {
+    const last = pieces.at(-1)
     if (last !== undefined && hasRightToLeft(last) === hasRightToLeft(character))
-      pieces.push(pieces.pop()! + character)
+      pieces.splice(-1, 1, last + character)
     else pieces.push(character)
   }
-  const seen = pieces.flatMap((text) => {
-    if (!hasRightToLeft(text)) return [text]
-    return /\p{Nd}/u.test(text) ? [[...text].toReversed().join('')] : [...text]
-  })
-  return seen.map((text) => ({ ...run, text }))
+  return pieces
 }
 
 // What a font has
