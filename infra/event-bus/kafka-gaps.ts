@@ -61,7 +61,8 @@ export class MissedMessages {
       const handled = await journal.handled(group, partition)
       const offset = handled ? BigInt(handled.nextOffset) : (committed.get(partition) ?? 0n)
       const isOther = handled !== undefined && handled.branch !== branch
-      const isAnew = (handled?.generation ?? 0) < generation
+      // With a topic, the broker forgets where its groups are.
+      const isAnew = handled ? handled.generation < generation : generation > 0 && !committed.has(partition)
       const isGone = isOther || isAnew || offset < low || offset > high
       if (isGone)
         gaps.push({ partition, position: handled?.position ?? 0, next: { offset: low, generation } })
