@@ -9,23 +9,39 @@ import { prepareTemplates } from './support/prepare-templates.ts'
 
 /*
  * Runs the whole suite, or the files named on the command line, on one PostgreSQL of its own. Prints a line
- * per file and why some of its tests were skipped, the whole output of files that failed, and at the end
- * `N passed, N failed`. A test file is a program that prints TAP, so each is started with node alone: tap's
- * own runner takes seconds to start a file.
+ * per file and why some of its tests were skipped, the whole output of processes in which some failed, and at
+ * the end `N passed, N failed`. A test file is a program that prints TAP, so it needs node alone: tap's own
+ * runner takes seconds to start a file.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
 const beforeTap = pathToFileURL(join(here, 'support/without-async-hooks.js')).href
-const fileTimeoutMs = 600_000
+const processTimeoutMs = 600_000
+const inTurn = join(here, 'support/in-turn.js')
 const named = process.argv.slice(2)
-/** They wait for leases and browsers for minutes. Begun last, they would have a processor to themselves. */
-const long = /^(transparency\/tampering|checkout\/(failure-ways|hosted-pages)|faults\/|\w+\/crash)/
-const isShort = (name: string) => (long.test(name) ? 0 : 1)
+/**
+ * They wait for leases and browsers for minutes, or count what their process does. One after the other runs
+ * beside all the rest.
+ */
+const apart = [
+  /^transparency\/tampering/,
+  /^checkout\/(failure-ways|hosted-pages)/,
+  /^lifecycle\/engines-away-http/,
+  /^(bench|faults|simulator)\//,
+  /\/crash/,
+]
 // What stands in `dist` may be older than the sources: a test that is gone is not run.
 const all = readdirSync(join(here, '../../test'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
-  .sort((one, other) => isShort(one) - isShort(other) || one.localeCompare(other))
-const files = named.length > 0 ? named : all.map((name) => join(here, name.replace(/ts$/, 'js')))
+  .sort()
+const isApart = (name: string) => apart.some((names) => names.test(name))
+/** Of one process. Each further one saves less, and what they leave open is closed at its end only. */
+const filesMax = 8
+const alone = named.length > 0 ? named : all.filter(isApart).map(compiled)
+const together = named.length > 0 ? [] : all.filter((name) => !isApart(name)).map(compiled)
+
+/** As `in-turn` tells. */
+const checkedFile = /^# Subtest: (\S+)\n +# checked\n +ok 1 - (\d+ checked, [\d.]+ s)$/gm
 
 interface Result {
   readonly passed: number
@@ -37,10 +53,10 @@ const postgres = await startEmbeddedPostgres({ directory })
 try {
   await waitForNoDisk()
   await prepareTemplates(postgres.url)
-  const results = await runAll(files, {
+  const results = await runAll({
     ...process.env,
     IKW_TEST_POSTGRES: postgres.url,
-    TAP_TIMEOUT: String(fileTimeoutMs / 1_000),
+    TAP_TIMEOUT: String(processTimeoutMs / 1_000),
   })
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   const failed = results.reduce((sum, result) => sum + result.failed, 0)
@@ -60,23 +76,35 @@ async function waitForNoDisk(): Promise<void> {
   await client.end()
 }
 
-/** One more file at a time than there are processors: a quarter of the time of a file is waiting. */
-async function runAll(paths: readonly string[], environment: NodeJS.ProcessEnv): Promise<readonly Result[]> {
-  const rest = [...paths]
+function compiled(name: string): string {
+  return join(here, name.replace(/ts$/, 'js'))
+}
+
+function inGroups(paths: readonly string[]): string[][] {
+  const count = Math.ceil(paths.length / filesMax)
+  return Array.from({ length: count }, (_, index) => paths.slice(index * filesMax, (index + 1) * filesMax))
+}
+
+/** One more process at a time than there are processors: a quarter of the time of a test is waiting. */
+async function runAll(environment: NodeJS.ProcessEnv): Promise<readonly Result[]> {
+  const queues = [alone.map((path) => [path]), inGroups(together)]
   const results: Result[] = []
-  const worker = async () => {
-    for (let path = rest.shift(); path !== undefined; path = rest.shift())
-      results.push(await run(path, environment))
+  const worker = async (_: unknown, index: number) => {
+    const [mine, others] = index === 0 ? queues : queues.toReversed()
+    for (;;) {
+      const paths = mine!.shift() ?? others!.shift()
+      if (!paths) return
+      results.push(await run(paths, environment))
+    }
   }
   await Promise.all(Array.from({ length: availableParallelism() + 1 }, worker))
   return results
 }
 
-async function run(path: string, environment: NodeJS.ProcessEnv): Promise<Result> {
-  const started = performance.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', '--import', beforeTap, path], {
+async function run(paths: readonly string[], environment: NodeJS.ProcessEnv): Promise<Result> {
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', beforeTap, inTurn, ...paths], {
     env: environment,
-    timeout: fileTimeoutMs,
+    timeout: processTimeoutMs,
   })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
@@ -84,14 +112,14 @@ async function run(path: string, environment: NodeJS.ProcessEnv): Promise<Result
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   const [, pass = '0', fail = '0', skip = '0'] =
     /^# \{ total: \d+(?:, pass: (\d+))?(?:, fail: (\d+))?(?:, skip: (\d+))?/m.exec(output) ?? []
-  // A file that ends badly, or has checked nothing, has failed, also when no check of it has.
+  // A process that ends badly, or has checked nothing, has failed, also when no check of it has.
   const isDone = code === 0 && Number(pass) + Number(skip) > 0
   const failed = isDone ? Number(fail) : Math.max(1, Number(fail))
+  if (failed > 0)
+    process.stdout.write(`${output}\nnot ok ${paths.map((path) => relative(here, path)).join(' ')}\n`)
+  else
+    for (const [, name, told] of output.matchAll(checkedFile)) process.stdout.write(`ok ${name}: ${told}\n`)
   const skipped = [...output.matchAll(/^\s*ok \d+ - .* # SKIP (.*)$/gm)].map(([, reason]) => reason)
-  const told = [...new Set(skipped)].map((reason) => `    skipped: ${reason}\n`).join('')
-  const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  process.stdout.write(
-    `${failed > 0 ? `${output}\nnot ok` : 'ok'} ${relative(here, path)}: ${pass} passed, ${failed} failed, ${seconds} s\n${told}`,
-  )
+  for (const reason of new Set(skipped)) process.stdout.write(`    skipped: ${reason}\n`)
   return { passed: Number(pass), failed }
 }

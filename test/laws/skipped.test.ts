@@ -18,24 +18,32 @@ t.test('an error that nobody catches fails its file', async (t) => {
   writeFileSync(file, lines.join('\n'))
   const suite = [join(root, 'dist/test/run.js'), file]
   const failed = run(process.execPath, suite, { env: { ...process.env, CI: 'true' } })
-  await t.rejects(failed, { code: 1, stdout: /nobody catches this[^]*not ok .*some\.test\.mjs: / })
+  await t.rejects(failed, { code: 1, stdout: /nobody catches this[^]*not ok .*some\.test\.mjs\n/ })
 })
 
 t.test('the suite says in one line what it has skipped, and why', async (t) => {
   const file = join(temporaryDirectory(t), 'some.test.mjs')
-  const tap = [
-    'TAP version 14',
-    'ok 1 - one',
-    'ok 2 - two # SKIP a tool is missing',
-    'ok 3 - three # SKIP a tool is missing',
-    '1..3',
-    '# { total: 3, pass: 1, skip: 2 }',
+  const lines = [
+    `import t from ${JSON.stringify(import.meta.resolve('tap'))}`,
+    `t.test('one', async (t) => t.pass())`,
+    `t.test('two', { skip: 'a tool is missing' })`,
+    `t.test('three', { skip: 'a tool is missing' })`,
   ]
-  writeFileSync(file, `console.log(${JSON.stringify(tap.join('\n'))})`)
+  writeFileSync(file, lines.join('\n'))
   const suite = [join(root, 'dist/test/run.js'), file]
   const { stdout } = await run(process.execPath, suite, { env: { ...process.env, CI: 'true' } })
   t.match(
     stdout,
-    /some\.test\.mjs: 1 passed, 0 failed, [\d.]+ s\n {4}skipped: a tool is missing\n\n1 passed, 0 failed\n$/,
+    /some\.test\.mjs: 3 checked, [\d.]+ s\n {4}skipped: a tool is missing\n\n2 passed, 0 failed\n$/,
   )
+})
+
+t.test('a file that checks nothing fails, also beside others', async (t) => {
+  const directory = temporaryDirectory(t)
+  const files = ['one', 'two'].map((name) => join(directory, `${name}.test.mjs`))
+  const tap = `import t from ${JSON.stringify(import.meta.resolve('tap'))}\n`
+  writeFileSync(files[0]!, `${tap}t.test('one', async (t) => t.pass())`)
+  writeFileSync(files[1]!, tap)
+  const inTurn = join(root, 'dist/test/support/in-turn.js')
+  await t.rejects(run(process.execPath, [inTurn, ...files]), { code: 1, stdout: /not ok 1 - 0 checked/ })
 })
