@@ -113,10 +113,8 @@ async function openBase() {
 /** Everything that deliveries need, for a merchant of its own; only the test moves its clock. */
 export async function webhookFixture() {
   const { pool, reads, store, models, deliveries } = await (base ??= openBase())
-  // Replays of an earlier test would go on.
-  await pool.query(
-    `truncate deliveries, webhook_workers, webhook_replay_plans; delete from read.webhook_replays`,
-  )
+  await pool.query('truncate deliveries, webhook_workers, webhook_replay_plans')
+  await pool.query('delete from read.webhook_replays')
   let now = Date.parse('2026-01-01T12:00:00.000Z')
   const clock = () => new Date(now)
   return {
