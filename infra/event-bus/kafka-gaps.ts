@@ -112,23 +112,34 @@ export class MissedMessages {
 
   /** The log has the events of all partitions, so it is read once for all of them. */
   async #fill(gaps: readonly Gap[]): Promise<void> {
-    const { journal, handle, log, topic } = this.#options
-    const from = Math.min(...gaps.map(({ position }) => position))
+    const { journal, group, log, topic } = this.#options
     const partitions = gaps.map(({ partition }) => partition)
+    const generation = Math.max(...gaps.map(({ next }) => next.generation))
+    // All partitions of a lost topic are lost, also those that others have or that the next topic has not.
+    const lost = await journal.handledBefore(group, generation)
+    const from = Math.min(lost ?? Infinity, ...gaps.map(({ position }) => position))
     log.warn(
       { topic, partitions, position: from },
       'messages are gone: the log is read from the last one handled',
     )
-    let after = from
-    for (;;) {
+    const newest = await this.#handleFrom(from)
+    if (lost !== undefined) await journal.passBefore(group, generation, newest)
+    for (const { partition, next } of gaps) {
+      await this.#note(partition, next, newest)
+      this.#next.set(partition, next)
+    }
+  }
+
+  /** Resolves to the position of the last event: what is behind it may not have been told yet. */
+  async #handleFrom(position: number): Promise<number> {
+    const { journal, handle } = this.#options
+    let newest = position
+    for (let after = position; ;) {
       const { events, through, isEnd } = await journal.behind(after, pageSize)
       if (events.length > 0) await handle(events)
+      newest = events.at(-1)?.position ?? newest
       after = through
-      if (isEnd) break
-    }
-    for (const { partition, next } of gaps) {
-      await this.#note(partition, next, after)
-      this.#next.set(partition, next)
+      if (isEnd) return newest
     }
   }
 

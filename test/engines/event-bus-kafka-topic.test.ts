@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Kafka, logLevel, type Admin } from 'kafkajs'
 import t, { type Test } from 'tap'
 import { topic, type KafkaBus } from '../../infra/event-bus/kafka.ts'
+import { keepPublicEvents } from '../../infra/postgres/webhooks/public-events.ts'
 import type { PublicEvent } from '../../packages/kernel/ports/messages.ts'
 import { counting, idsOf, newGroup, publish } from '../support/event-store/event-bus-suite.ts'
 import { testBroker } from '../support/event-store/kafka.ts'
@@ -129,3 +130,65 @@ t.test('a consumer that is busy while a topic is lost and filled again misses no
   await missed.until(many)
   t.same(new Set(missed.got), new Set(idsOf(lost)))
 })
+
+t.test('what is told after the log was read, and lost again, is read from the log as well', async (t) => {
+  const { events, journal, happen, pool } = await logged(many)
+  const bus = await openKafkaBus(t, { journal })
+  const group = newGroup()
+  const first = await bus.subscribe(group, async () => undefined)
+  await publish(bus, events)
+  await eventually(
+    () => Promise.all(Array.from({ length: 12 }, (_, partition) => journal.handled(group, partition))),
+    (places) => places.every((place) => place !== undefined && place.nextOffset !== '0'),
+  )
+  await first.close()
+  const told = await happen(1)
+  await publish(bus, told)
+  // The relay is behind the log.
+  const late = await happen(20)
+  await pool.query('delete from public_events where id = any($1)', [idsOf(late)])
+  await loseTopic(t)
+  await bus.ping()
+  const read = counting(told)
+  const second = await bus.subscribe(group, read.take)
+  await read.until(1)
+  await second.close()
+  await keepPublicEvents(
+    pool,
+    late.map((event) => ({ ...event, createdAt: '2026-01-01T12:00:00.000Z' })),
+  )
+  await publish(bus, late)
+  await loseTopic(t)
+  await bus.ping()
+  const missed = counting(late)
+  await bus.subscribe(group, missed.take)
+  await missed.until(20)
+  t.same(new Set(missed.got), new Set(idsOf(late)))
+})
+
+t.test(
+  'what was lost with a partition is read from the log when the next topic has no such one',
+  async (t) => {
+    const { events, journal, happen } = await logged(many)
+    const bus = await openKafkaBus(t, { journal })
+    const group = newGroup()
+    const handled = counting(events)
+    const first = await bus.subscribe(group, handled.take)
+    await publish(bus, events)
+    await handled.until(many)
+    await first.close()
+    const lost = await happen(many)
+    await publish(bus, lost)
+    // One partition is ahead of the others.
+    const ahead = (await journal.handled(group, 0))!
+    const [size] = await sizeOf(await openAdmin(t))
+    await journal.note(group, 0, { ...ahead, nextOffset: String(size), position: lost.at(-1)!.position })
+    const admin = await loseTopic(t)
+    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false })
+    await publish(bus, await happen(1))
+    const missed = counting(lost)
+    await bus.subscribe(group, missed.take)
+    await missed.until(many)
+    t.same(new Set(missed.got), new Set(idsOf(lost)))
+  },
+)

@@ -19,7 +19,7 @@ interface JournalOptions {
 export function postgresBusJournal({ pool, store, categories }: JournalOptions): BusJournal {
   return {
     ...publishedTopic(pool),
-
+    ...olderTopics(pool),
     async handled(group, partition) {
       const { rows } = await pool.query<Handled>(
         `select branch, next_offset::text as "nextOffset", position, generation from bus_journal
@@ -80,6 +80,26 @@ function publishedTopic(pool: pg.Pool): Pick<BusJournal, 'published' | 'notePubl
         [offsets],
       )
       return rows[0]!.generation
+    },
+  }
+}
+
+function olderTopics(pool: pg.Pool): Pick<BusJournal, 'handledBefore' | 'passBefore'> {
+  return {
+    async handledBefore(group, generation) {
+      const { rows } = await pool.query<{ position: number | null }>(
+        'select min(position) as position from bus_journal where consumers = $1 and generation < $2',
+        [group, generation],
+      )
+      return rows[0]!.position ?? undefined
+    },
+
+    async passBefore(group, generation, position) {
+      await pool.query(
+        `update bus_journal set generation = $2, next_offset = 0, position = greatest(position, $3)
+         where consumers = $1 and generation < $2`,
+        [group, generation, position],
+      )
     },
   }
 }
