@@ -16,7 +16,7 @@ import { prepareTemplates } from './support/prepare-templates.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const beforeTap = pathToFileURL(join(here, 'support/without-async-hooks.js')).href
-const processTimeoutMs = 600_000
+const processTimeoutMs = 1_200_000
 const inTurn = join(here, 'support/in-turn.js')
 const named = process.argv.slice(2)
 /**
