@@ -9,27 +9,29 @@ import { generationHeader, type Message } from './kafka-messages.ts'
  */
 export class TopicGeneration {
   readonly #journal: BusJournal
-  #generation: number
+  #generation = 0
   /** The highest offset known, by partition. */
-  readonly #reached: Map<number, bigint>
+  readonly #reached = new Map<number, bigint>()
   /** As it is in the journal. */
-  #noted: ReadonlyMap<number, bigint>
+  #noted: ReadonlyMap<number, bigint> = new Map()
   /** The topic was made anew, and the journal does not know yet. */
   #isUnnoted = false
 
-  private constructor(journal: BusJournal, generation: number, reached: Map<number, bigint>) {
+  constructor(journal: BusJournal) {
     this.#journal = journal
-    this.#generation = generation
-    this.#reached = reached
-    this.#noted = new Map(reached)
   }
 
-  static async load(journal: BusJournal): Promise<TopicGeneration> {
-    const { generation, offsets } = await journal.published()
-    const reached = Object.entries(offsets).map(
-      ([partition, offset]) => [Number(partition), BigInt(offset)] as const,
+  /** To be called before messages are marked: another relay may have led since the last ones. */
+  async load(): Promise<void> {
+    const { generation, offsets } = await this.#journal.published()
+    this.#noted = new Map(
+      Object.entries(offsets).map(([partition, offset]) => [Number(partition), BigInt(offset)]),
     )
-    return new TopicGeneration(journal, generation, new Map(reached))
+    if (generation > this.#generation) this.#reached.clear()
+    this.#generation = Math.max(generation, this.#generation)
+    if (this.#isUnnoted) return
+    for (const [partition, offset] of this.#noted)
+      if (offset > (this.#reached.get(partition) ?? -1n)) this.#reached.set(partition, offset)
   }
 
   mark(message: Message): Message {

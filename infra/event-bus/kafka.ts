@@ -106,13 +106,14 @@ class Bus implements KafkaBus {
   readonly #options: KafkaOptions
   readonly #members = new Set<KafkaGroupMember>()
   #producer: Promise<Producer> | undefined
-  #generation: TopicGeneration | undefined
+  readonly #generation: TopicGeneration
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor({ kafka, admin }: Brokers, options: KafkaOptions) {
     this.#kafka = kafka
     this.#admin = admin
     this.#options = options
+    this.#generation = new TopicGeneration(options.journal)
   }
 
   /** One send at a time: concurrent ones would confuse the sequence numbers of the idempotent producer. */
@@ -127,6 +128,7 @@ class Bus implements KafkaBus {
     const connecting = (this.#producer ??= this.#connect())
     try {
       const producer = await connecting
+      await this.#generation.load()
       for (const messages of batches(events.map((event) => encode(event, branch))))
         await this.#send(producer, messages)
     } catch (error) {
@@ -138,12 +140,11 @@ class Bus implements KafkaBus {
   }
 
   async #send(producer: Producer, messages: readonly Message[]): Promise<void> {
-    const generation = (this.#generation ??= await TopicGeneration.load(this.#options.journal))
     let sent: RecordMetadata[]
     do {
-      const marked = messages.map((message) => generation.mark(message))
+      const marked = messages.map((message) => this.#generation.mark(message))
       sent = await producer.send({ topic, messages: marked, acks: -1 })
-    } while (await generation.isNew(sent))
+    } while (await this.#generation.isNew(sent))
   }
 
   async #connect(): Promise<Producer> {

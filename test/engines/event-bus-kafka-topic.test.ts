@@ -192,3 +192,36 @@ t.test(
     t.same(new Set(missed.got), new Set(idsOf(lost)))
   },
 )
+
+/** The last message of the topic. */
+async function lastGeneration(t: Test): Promise<string | undefined> {
+  const kafka = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING })
+  const consumer = kafka.consumer({ groupId: newGroup() })
+  const count = (await sizeOf(await openAdmin(t))).reduce((sum, size) => sum + size)
+  const generations: (string | undefined)[] = []
+  await consumer.connect()
+  await consumer.subscribe({ topics: [topic], fromBeginning: true })
+  await consumer.run({
+    eachMessage: async ({ message }) =>
+      void generations.push(message.headers?.['ikw-generation']?.toString()),
+  })
+  await eventually(
+    async () => generations.length,
+    (length) => length === count,
+  )
+  await consumer.disconnect()
+  return generations.at(-1)
+}
+
+t.test('a relay that leads again marks messages as the one does that led meanwhile', async (t) => {
+  const { events, journal, happen } = await logged(1)
+  const [relay, other] = [await openKafkaBus(t, { journal }), await openKafkaBus(t, { journal })]
+  // So that offsets are low, and tell the relay nothing later.
+  await loseTopic(t)
+  await publish(relay, events)
+  await loseTopic(t)
+  await publish(other, events)
+  await publish(relay, await happen(1))
+  const { generation } = await journal.published()
+  t.equal(await lastGeneration(t), String(generation))
+})
