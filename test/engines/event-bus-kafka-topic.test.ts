@@ -185,6 +185,7 @@ t.test(
     await journal.note(group, 0, { ...ahead, nextOffset: String(size), position: lost.at(-1)!.position })
     const admin = await loseTopic(t)
     await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false })
+    t.teardown(() => admin.deleteTopics({ topics: [topic] }))
     await publish(bus, await happen(1))
     const missed = counting(lost)
     await bus.subscribe(group, missed.take)
