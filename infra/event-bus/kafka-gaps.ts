@@ -103,9 +103,9 @@ export class MissedMessages {
    * all of it was set aside as no event of ours.
    */
   async onHandled(partition: number, next: Place, position: number | undefined): Promise<void> {
-    // The place in the log from which the partition's next gap is filled stays where it was.
     const generation = Math.max(next.generation, this.#next.get(partition)?.generation ?? 0)
     const reached = { offset: next.offset, generation }
+    // The place in the log from which the partition's next gap is filled stays where it was.
     await this.#note(partition, reached, position ?? 0)
     this.#next.set(partition, reached)
   }
@@ -116,14 +116,14 @@ export class MissedMessages {
     const partitions = gaps.map(({ partition }) => partition)
     const generation = Math.max(...gaps.map(({ next }) => next.generation))
     // All partitions of a lost topic are lost, also those that others have or that the next topic has not.
-    const lost = await journal.handledBefore(group, generation)
+    const lost = await journal.handledInOlderTopics(group, generation)
     const from = Math.min(lost ?? Infinity, ...gaps.map(({ position }) => position))
     log.warn(
       { topic, partitions, position: from },
       'messages are gone: the log is read from the last one handled',
     )
     const newest = await this.#handleFrom(from)
-    if (lost !== undefined) await journal.passBefore(group, generation, newest)
+    if (lost !== undefined) await journal.passOlderTopics(group, generation, newest)
     for (const { partition, next } of gaps) {
       await this.#note(partition, next, newest)
       this.#next.set(partition, next)

@@ -34,8 +34,8 @@ export class TopicGeneration {
       if (offset > (this.#reached.get(partition) ?? -1n)) this.#reached.set(partition, offset)
   }
 
-  mark(message: Message): Message {
-    return { ...message, headers: { ...message.headers, [generationHeader]: String(this.#generation) } }
+  mark({ key, value, headers }: Message): Message {
+    return { key, value, headers: { [generationHeader]: String(this.#generation), ...headers } }
   }
 
   /**

@@ -84,7 +84,8 @@ t.test('a consumer of a topic that is lost receives what comes to the next one',
 // So many that there are some in each partition.
 const many = 200
 
-async function lostWhileAway(t: Test, { isRelayRestarted }: { readonly isRelayRestarted: boolean }) {
+/** A group that has handled what was in each partition, and was away when more was published. */
+async function away(t: Test) {
   const { events, journal, happen } = await logged(many)
   const bus = await openKafkaBus(t, { journal })
   const group = newGroup()
@@ -95,12 +96,20 @@ async function lostWhileAway(t: Test, { isRelayRestarted }: { readonly isRelayRe
   await first.close()
   const lost = await happen(many)
   await publish(bus, lost)
+  const readsLost = async () => {
+    const missed = counting(lost)
+    await bus.subscribe(group, missed.take)
+    await missed.until(many)
+    t.same(new Set(missed.got), new Set(idsOf(lost)))
+  }
+  return { bus, group, journal, happen, lost, readsLost }
+}
+
+async function lostWhileAway(t: Test, { isRelayRestarted }: { readonly isRelayRestarted: boolean }) {
+  const { bus, journal, happen, readsLost } = await away(t)
   const relay = isRelayRestarted ? await openKafkaBus(t, { journal }) : bus
   await outgrow(t, relay, await happen(many))
-  const missed = counting(lost)
-  await bus.subscribe(group, missed.take)
-  await missed.until(many)
-  t.same(new Set(missed.got), new Set(idsOf(lost)))
+  await readsLost()
 }
 
 t.test('a consumer that was away reads from the log what was lost with a topic', (t) =>
@@ -166,35 +175,20 @@ t.test('what is told after the log was read, and lost again, is read from the lo
   t.same(new Set(missed.got), new Set(idsOf(late)))
 })
 
-t.test(
-  'what was lost with a partition is read from the log when the next topic has no such one',
-  async (t) => {
-    const { events, journal, happen } = await logged(many)
-    const bus = await openKafkaBus(t, { journal })
-    const group = newGroup()
-    const handled = counting(events)
-    const first = await bus.subscribe(group, handled.take)
-    await publish(bus, events)
-    await handled.until(many)
-    await first.close()
-    const lost = await happen(many)
-    await publish(bus, lost)
-    // One partition is ahead of the others.
-    const ahead = (await journal.handled(group, 0))!
-    const [size] = await sizeOf(await openAdmin(t))
-    await journal.note(group, 0, { ...ahead, nextOffset: String(size), position: lost.at(-1)!.position })
-    const admin = await loseTopic(t)
-    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false })
-    t.teardown(() => admin.deleteTopics({ topics: [topic] }))
-    await publish(bus, await happen(1))
-    const missed = counting(lost)
-    await bus.subscribe(group, missed.take)
-    await missed.until(many)
-    t.same(new Set(missed.got), new Set(idsOf(lost)))
-  },
-)
+t.test('a partition that the next topic has not is read from the log, too', async (t) => {
+  const { bus, group, journal, happen, lost, readsLost } = await away(t)
+  // One partition is ahead of the others.
+  const ahead = (await journal.handled(group, 0))!
+  const [size] = await sizeOf(await openAdmin(t))
+  await journal.note(group, 0, { ...ahead, nextOffset: String(size), position: lost.at(-1)!.position })
+  const admin = await loseTopic(t)
+  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false })
+  t.teardown(() => admin.deleteTopics({ topics: [topic] }))
+  await publish(bus, await happen(1))
+  await readsLost()
+})
 
-/** The last message of the topic. */
+/** Of the last message, where all are in one partition. */
 async function lastGeneration(t: Test): Promise<string | undefined> {
   const kafka = new Kafka({ brokers: [await testBroker()], logLevel: logLevel.NOTHING })
   const consumer = kafka.consumer({ groupId: newGroup() })

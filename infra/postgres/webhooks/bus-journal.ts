@@ -84,9 +84,9 @@ function publishedTopic(pool: pg.Pool): Pick<BusJournal, 'published' | 'notePubl
   }
 }
 
-function olderTopics(pool: pg.Pool): Pick<BusJournal, 'handledBefore' | 'passBefore'> {
+function olderTopics(pool: pg.Pool): Pick<BusJournal, 'handledInOlderTopics' | 'passOlderTopics'> {
   return {
-    async handledBefore(group, generation) {
+    async handledInOlderTopics(group, generation) {
       const { rows } = await pool.query<{ position: number | null }>(
         'select min(position) as position from bus_journal where consumers = $1 and generation < $2',
         [group, generation],
@@ -94,7 +94,7 @@ function olderTopics(pool: pg.Pool): Pick<BusJournal, 'handledBefore' | 'passBef
       return rows[0]!.position ?? undefined
     },
 
-    async passBefore(group, generation, position) {
+    async passOlderTopics(group, generation, position) {
       await pool.query(
         `update bus_journal set generation = $2, next_offset = 0, position = greatest(position, $3)
          where consumers = $1 and generation < $2`,

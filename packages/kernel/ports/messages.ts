@@ -121,9 +121,9 @@ export interface BusJournal {
   handled(group: string, partition: number): Promise<Handled | undefined>
   note(group: string, partition: number, handled: Handled): Promise<void>
   /** The lowest position of partitions that were last handled in an older topic, if there are any. */
-  handledBefore(group: string, generation: number): Promise<number | undefined>
+  handledInOlderTopics(group: string, generation: number): Promise<number | undefined>
   /** Everything up to this position is handled, also in the partitions of older topics. */
-  passBefore(group: string, generation: number, position: number): Promise<void>
+  passOlderTopics(group: string, generation: number, position: number): Promise<void>
   published(): Promise<PublishedTopic>
   notePublished(offsets: PublishedTopic['offsets']): Promise<void>
   /** The topic was made anew, and has these offsets. Resolves to its generation. */
