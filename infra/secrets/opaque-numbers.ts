@@ -16,6 +16,7 @@ const loadEveryMs = 1_000
 export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
   let keys = keysOf(load())
   let loadedAt = performance.now()
+  let last: Sealed | undefined
   const tags = new LRUCache<string, Buffer>({ max: contextsKept })
 
   const tagOf = (context: string): Buffer => {
@@ -25,36 +26,50 @@ export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
     tags.set(context, tag)
     return tag
   }
-  const find = (block: Buffer, tag: Buffer): number | undefined => {
-    for (const { decipher } of keys) {
-      const plain = decipher.update(block)
-      if (plain.subarray(8).equals(tag)) return Number(plain.readBigUInt64BE())
-    }
-    return undefined
-  }
   return {
     seal(value, context) {
+      const [{ cipher }] = keys as [BlockKey]
+      if (last?.value === value && last.context === context && last.cipher === cipher) return last.text
       const plain = Buffer.alloc(16)
       plain.writeBigUInt64BE(BigInt(value))
       plain.set(tagOf(context), 8)
-      return keys[0]!.cipher.update(plain).toString('base64url')
+      const text = cipher.update(plain).toString('base64url')
+      last = { value, context, cipher, text }
+      return text
     },
     open(text, context) {
       if (!form.test(text)) return undefined
       const block = Buffer.from(text, 'base64url')
       const tag = tagOf(context)
-      const found = find(block, tag)
+      const found = numberIn(block, tag, keys)
       if (found !== undefined || performance.now() - loadedAt < loadEveryMs) return found
       keys = keysOf(load())
       loadedAt = performance.now()
-      return find(block, tag)
+      return numberIn(block, tag, keys)
     },
   }
+}
+
+/** Many answers in turn tell the same position. */
+interface Sealed {
+  readonly value: number
+  readonly context: string
+  readonly cipher: Cipher
+  readonly text: string
 }
 
 interface BlockKey {
   readonly cipher: Cipher
   readonly decipher: Decipher
+}
+
+/** What a block of this purpose says under one of the keys, if it was made with one. */
+function numberIn(block: Buffer, tag: Buffer, keys: readonly BlockKey[]): number | undefined {
+  for (const { decipher } of keys) {
+    const plain = decipher.update(block)
+    if (plain.subarray(8).equals(tag)) return Number(plain.readBigUInt64BE())
+  }
+  return undefined
 }
 
 /** Newest first. In this mode each block is for itself, so what was made once works for all of them. */

@@ -14,6 +14,10 @@ t.test('a number opens for its purpose, for who has a key of the time', async (t
     t.equal(ours.open(text, 'cursor'), undefined)
     t.equal(others.open(text, 'position'), undefined)
   }
+  const inTurn = ['position', 'position', 'cursor'].map((purpose) => ours.seal(7, purpose))
+  t.equal(inTurn[0], inTurn[1])
+  t.equal(ours.open(inTurn[2]!, 'cursor'), 7)
+  t.equal(ours.open(inTurn[2]!, 'position'), undefined)
   t.equal(ours.open(ours.seal(0, 'position'), 'position'), 0)
   t.equal(ours.open(ours.seal(Number.MAX_SAFE_INTEGER, 'position'), 'position'), Number.MAX_SAFE_INTEGER)
 })
