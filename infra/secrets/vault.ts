@@ -41,16 +41,21 @@ export function openVault(load: () => MasterKeys): Vault {
     if (now !== loaded) keys = ringOf((loaded = now))
   }
 
-  return {
-    seal(secret, context) {
-      loadAgain()
-      const { currentId } = keys
+  const sealer = (): Vault['seal'] => {
+    loadAgain()
+    const { currentId, byId } = keys
+    return (secret, context) => {
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv(algorithm, keys.byId.get(currentId)!, nonce).setAAD(Buffer.from(context))
+      const cipher = createCipheriv(algorithm, byId.get(currentId)!, nonce).setAAD(Buffer.from(context))
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
       const bytes = Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])
       return `v1.${currentId}.${bytes.toString('base64url')}`
-    },
+    }
+  }
+
+  return {
+    sealer,
+    seal: (secret, context) => sealer()(secret, context),
     open(sealed, context) {
       const [format, id = '', text = ''] = sealed.split('.')
       if (format !== 'v1') throw new Error('this is not a sealed secret of a known format')

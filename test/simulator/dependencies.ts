@@ -62,7 +62,7 @@ export function dependenciesOf(world: Surroundings, life: Life): Dependencies {
       feed: unused,
     },
     images: { keep: unused, find: unused, senders: unused },
-    vault: { seal: unused, open: unused },
+    vault: { seal: unused, sealer: unused, open: unused },
     opaque: { seal: unused, open: unused },
     personalKeys: { retire: unused, destroyRetired: unused, watch: unused },
     logProofs: { indexOf: async () => undefined, receiptOf: unused },

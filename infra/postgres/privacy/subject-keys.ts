@@ -39,6 +39,9 @@ interface Row {
   readonly wrapped: string | null
 }
 
+/** A subject's digest, and its key unless that was tampered with. */
+type Made = readonly [string, SubjectKey | undefined]
+
 /** `false`: destroyed; `undefined`: not in this database, or no longer as it was written there. */
 export type OpeningKey = Buffer | false | undefined
 
@@ -142,11 +145,7 @@ export class SubjectKeys implements PersonalKeys {
     const found = new Map<string, SubjectKey | undefined>()
     while (digests.some((digest) => !found.has(digest))) {
       const missing = [...new Set(digests.filter((digest) => !found.has(digest)))]
-      const fresh = missing.map(() => randomBytes(keyBytes))
-      const wrapped = missing.map((digest, index) => this.#wrap(digest, fresh[index]!))
-      const { rows } = await this.#pool.query<Row>(makeKeys, [missing, wrapped])
-      const made = new Map(wrapped.map((each, index) => [each, fresh[index]!]))
-      for (const row of rows) found.set(row.subject, this.#keep(row, made.get(row.wrapped!)))
+      for (const [digest, key] of await this.#makeMissing(missing)) found.set(digest, key)
     }
     return subjects.map((subject, index) => {
       const key = found.get(digests[index]!)
@@ -174,8 +173,21 @@ export class SubjectKeys implements PersonalKeys {
     }
   }
 
-  #wrap(subject: string, key: Buffer): string {
-    return this.#vault.seal(key.toString('base64'), contextOf(subject))
+  /** The keys in use of these digests, except those that another process is creating right now. */
+  async #makeMissing(subjects: readonly string[]): Promise<readonly Made[]> {
+    const drawn = randomBytes(keyBytes * subjects.length)
+    const seal = this.#vault.sealer()
+    const fresh = subjects.map((subject, index) => {
+      const key = drawn.subarray(index * keyBytes, (index + 1) * keyBytes)
+      return { key, wrapped: seal(key.toString('base64'), contextOf(subject)) }
+    })
+    const { rows } = await this.#pool.query<Row>({
+      name: 'make-subject-keys',
+      text: makeKeys,
+      values: [subjects, fresh.map(({ wrapped }) => wrapped)],
+    })
+    const made = new Map(fresh.map(({ wrapped, key }) => [wrapped, key]))
+    return rows.map((row) => [row.subject, this.#keep(row, made.get(row.wrapped!))])
   }
 
   /** Reads all keys of these subjects, which usually have one. */
@@ -236,9 +248,9 @@ export class SubjectKeys implements PersonalKeys {
   /** Created once per database: under another one, the same subject would get a second key. */
   async #openDigestKey(): Promise<Buffer> {
     try {
-      const { rows } = await this.#pool.query<Row>(makeKeys, [[''], [this.#wrap('', randomBytes(keyBytes))]])
-      if (!rows[0]) return await this.#openDigestKey()
-      return this.#keep(rows[0])?.key ?? refuseDigests()
+      const [made] = await this.#makeMissing([''])
+      if (!made) return await this.#openDigestKey()
+      return made[1]?.key ?? refuseDigests()
     } catch (error) {
       this.#digestKey = undefined
       throw error
