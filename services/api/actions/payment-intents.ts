@@ -84,12 +84,16 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
 }
 
 /** A merchant may confirm what a session has made: of a link for one payment it is still the only one. */
-async function claimLink(request: Confirmation, paymentIntent: string): Promise<void> {
-  const intent = (await currentState(request, paymentIntents, paymentIntent)) as PaymentIntent | undefined
+async function claimLink(request: Confirmation, id: string): Promise<void> {
+  // What an intent is for never changes, and most are for no checkout.
+  const known = request.dependencies.executor.remembered(paymentIntent, id)?.state as
+    PaymentIntent | undefined
+  if (known && known.status !== 'none' && known.purpose.type !== 'checkout') return
+  const intent = (await currentState(request, paymentIntents, id)) as PaymentIntent | undefined
   if (!intent || intent.status !== 'requires_payment_method' || intent.purpose.type !== 'checkout') return
   const session = intent.purpose.id!
   const { link } = await sessionOf(request, session)
-  if (link !== null) await reserveLink(request, { link, session, paymentIntent })
+  if (link !== null) await reserveLink(request, { link, session, paymentIntent: id })
 }
 
 /**
