@@ -4,7 +4,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const paymentIntents = documents(paymentIntent, {
   name: 'payment_intents',
-  version: 4,
+  version: 5,
   columns: { status: 'text', customer: 'text', currency: 'text', amount: 'bigint' },
   row: (state) => {
     if (state.status === 'none') return undefined
@@ -15,18 +15,20 @@ export const paymentIntents = documents(paymentIntent, {
     ['merchant', 'livemode', 'status', 'created'],
     ['merchant', 'livemode', 'customer', 'created'],
   ],
+  sparse: ['customer'],
 })
 
 /** The same streams, once they have become payments. */
 export const payments = documents(paymentIntent, {
   name: 'payments',
-  version: 6,
+  version: 7,
   columns: { status: 'text', customer: 'text', succeeded_at: 'timestamptz', searchable: 'text' },
   row: (state) => {
     if (state.status !== 'succeeded') return undefined
     const { customer, description, metadata, payment } = state
     const searchable = [description, ...Object.values(metadata)].filter((text) => text !== null).join('\n')
-    return { status: paymentStatus(payment), customer, succeeded_at: payment.succeededAt, searchable }
+    const status = paymentStatus(payment)
+    return { status, customer, succeeded_at: payment.succeededAt, searchable: searchable || null }
   },
   indexes: [
     ['merchant', 'livemode', 'status', 'created'],
@@ -34,5 +36,6 @@ export const payments = documents(paymentIntent, {
     ['merchant', 'livemode', 'succeeded_at'],
   ],
   searched: ['searchable'],
+  sparse: ['customer', 'searchable'],
   countedBy: ['status'],
 })

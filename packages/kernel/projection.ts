@@ -48,6 +48,8 @@ export interface Documents<State = unknown> {
   readonly indexes: readonly (readonly string[])[]
   /** Text columns that lists can search. */
   readonly searched?: readonly string[]
+  /** Columns that are null in most rows: indexes with one of them hold only those where it is not. */
+  readonly sparse?: readonly string[]
   /** Columns that lists with a total filter by: a total is kept for each of their values. Left out: none. */
   readonly countedBy?: readonly string[]
   /**

@@ -78,12 +78,19 @@ export function createIndexes(model: ReadModel, { name }: Table): readonly strin
   const indexes =
     model.kind === 'documents' ? [[...owner, 'shown', 'created'], ...model.indexes] : model.indexes
   const growing = model.kind === 'projection' ? (model.monotonic ?? []) : []
-  const searched = model.kind === 'documents' ? (model.searched ?? []) : []
+  const { searched = [], sparse = [] } = model.kind === 'documents' ? model : {}
+  const where = (index: readonly string[]) => {
+    const present = index.filter((column) => sparse.includes(column))
+    return present.length === 0
+      ? ''
+      : ` where ${present.map((column) => `"${column}" is not null`).join(' and ')}`
+  }
   return [
-    ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})`)),
-    ...searched.map((column) =>
-      createIndex(name, [column], `using gin (${quoted([...owner.slice(0, 1), column])} gin_trgm_ops)`),
-    ),
+    ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})${where(index)}`)),
+    ...searched.map((column) => {
+      const columns = quoted([...owner.slice(0, 1), column])
+      return createIndex(name, [column], `using gin (${columns} gin_trgm_ops)${where([column])}`)
+    }),
     ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),
   ]
 }
