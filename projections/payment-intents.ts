@@ -27,8 +27,7 @@ export const payments = documents(paymentIntent, {
     if (state.status !== 'succeeded') return undefined
     const { customer, description, metadata, payment } = state
     const searchable = [description, ...Object.values(metadata)].filter((text) => text !== null).join('\n')
-    const status = paymentStatus(payment)
-    return { status, customer, succeeded_at: payment.succeededAt, searchable: searchable || null }
+    return { status: paymentStatus(payment), customer, succeeded_at: payment.succeededAt, searchable }
   },
   indexes: [
     ['merchant', 'livemode', 'status', 'created'],
@@ -36,6 +35,6 @@ export const payments = documents(paymentIntent, {
     ['merchant', 'livemode', 'succeeded_at'],
   ],
   searched: ['searchable'],
-  sparse: ['customer', 'searchable'],
+  sparse: ['customer'],
   countedBy: ['status'],
 })

@@ -87,10 +87,9 @@ export function createIndexes(model: ReadModel, { name }: Table): readonly strin
   }
   return [
     ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})${where(index)}`)),
-    ...searched.map((column) => {
-      const columns = quoted([...owner.slice(0, 1), column])
-      return createIndex(name, [column], `using gin (${columns} gin_trgm_ops)${where([column])}`)
-    }),
+    ...searched.map((column) =>
+      createIndex(name, [column], `using gin (${quoted([...owner.slice(0, 1), column])} gin_trgm_ops)`),
+    ),
     ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),
   ]
 }
