@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { connectPostgres } from '../../infra/postgres/client/connect.ts'
+import { pageStatement, sourceOf } from '../../infra/postgres/read-models/pages.ts'
 import { publications } from '../../infra/postgres/read-models/publication.ts'
 import { ShareExhaustedError } from '../../packages/kernel/ports/reads.ts'
+import { readModels } from '../../projections/index.ts'
 import { routes } from '../../services/families.ts'
 import { otherMerchantsKey } from '../support/credentials.ts'
 import { lawOver } from '../support/law.ts'
@@ -92,6 +94,38 @@ t.test('shares take turns, and none waits without end', async (t) => {
   const refused = results.filter(({ status }) => status === 'rejected')
   t.not(refused.length, 0)
   await lawOver(t, refused as PromiseRejectedResult[], ({ reason }) => t.type(reason, ShareExhaustedError))
+})
+
+t.test('lists by what most rows lack find it by an index that leaves those out', async (t) => {
+  const { service } = await startService(t)
+  const { pool } = service.runtime.postgres
+  const published = await publications(pool)
+  const filters = readModels.flatMap((model) =>
+    model.kind === 'documents' ? (model.sparse ?? []).map((column) => ({ model, column })) : [],
+  )
+  const connection = await pool.connect()
+  t.teardown(() => connection.release(true))
+  await connection.query('set enable_seqscan = off; set enable_bitmapscan = off')
+  await lawOver(t, filters, async ({ model, column }) => {
+    const source = { ...sourceOf(model, published.get(model.name)!), hasTotals: false }
+    const where = ['merchant', 'livemode', column].map(
+      (name) => ({ column: name, operator: '=', value: '' }) as const,
+    )
+    const { text } = pageStatement(source, { from: model.name, where, order: 'created', limit: 20 })
+    const { rows } = await connection.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${text}`)
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    t.match(plan, `merchant_livemode_${column}_created`, model.name)
+    t.match(plan, new RegExp(`Index Cond: .*\\b${column} = \\$3`), model.name)
+    const { rows: indexes } = await pool.query<{ indexdef: string }>(
+      'select indexdef from pg_indexes where schemaname || $1 || tablename = $2',
+      ['.', source.table],
+    )
+    const holding = indexes.filter(({ indexdef }) => new RegExp(`\\(.*\\b${column}\\b`).test(indexdef))
+    t.ok(
+      holding.every(({ indexdef }) => indexdef.endsWith(`WHERE (${column} IS NOT NULL)`)),
+      model.name,
+    )
+  })
 })
 
 t.test('what lists search in has an index that finds parts of texts', async (t) => {

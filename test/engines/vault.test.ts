@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { loadMasterKeys } from '../../infra/secrets/master-key.ts'
-import { openVault } from '../../infra/secrets/vault.ts'
+import { keyId, openVault, sealedWith } from '../../infra/secrets/vault.ts'
 import { lawOver } from '../support/law.ts'
 
 const secret = 'whsec_c2VjcmV0IG9mIGEgd2ViaG9vayBlbmRwb2ludCE='
@@ -51,6 +51,22 @@ t.test(
     t.throws(() => vault.open(next.seal(secret, 'endpoint 1'), 'endpoint 1'), /not here/)
   },
 )
+
+t.test('secrets sealed in turn each open, all under the key that was current when that began', async (t) => {
+  let keys = { current, older: [] as Buffer[] }
+  const rotated = openVault(() => keys)
+  const seal = rotated.sealer()
+  keys = { current: randomBytes(32), older: [current] }
+  const sealed = ['one', 'two', 'two'].map((text) => seal(text, `subject/${text}`))
+  t.strictSame(new Set(sealed.map(sealedWith)), new Set([keyId(current)]))
+  t.equal(new Set(sealed).size, 3)
+  t.strictSame(
+    sealed.map((text, index) => rotated.open(text, `subject/${['one', 'two', 'two'][index]}`)),
+    ['one', 'two', 'two'],
+  )
+  t.throws(() => rotated.open(sealed[0]!, 'subject/two'))
+  t.equal(sealedWith(rotated.seal('one', 'subject/one')), keyId(keys.current))
+})
 
 t.test('a master key of another length is refused', async (t) => {
   t.throws(() => openVault(() => ({ current: randomBytes(16), older: [] })), /32 bytes/)

@@ -79,19 +79,21 @@ export function createIndexes(model: ReadModel, { name }: Table): readonly strin
     model.kind === 'documents' ? [[...owner, 'shown', 'created'], ...model.indexes] : model.indexes
   const growing = model.kind === 'projection' ? (model.monotonic ?? []) : []
   const { searched = [], sparse = [] } = model.kind === 'documents' ? model : {}
-  const where = (index: readonly string[]) => {
-    const present = index.filter((column) => sparse.includes(column))
-    return present.length === 0
-      ? ''
-      : ` where ${present.map((column) => `"${column}" is not null`).join(' and ')}`
-  }
   return [
-    ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})${where(index)}`)),
+    ...indexes.map((index) => createIndex(name, index, `(${quoted(index)})${present(index, sparse)}`)),
     ...searched.map((column) =>
       createIndex(name, [column], `using gin (${quoted([...owner.slice(0, 1), column])} gin_trgm_ops)`),
     ),
     ...growing.map((column) => createIndex(name, [column], `using brin ("${column}") ${stretches}`)),
   ]
+}
+
+/** Leaves rows out of an index where one of its sparse columns is null: no list looks for those. */
+function present(index: readonly string[], sparse: readonly string[]): string {
+  const conditions = index
+    .filter((column) => sparse.includes(column))
+    .map((column) => `"${column}" is not null`)
+  return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
 }
 
 /** BRIN ranges of 32 pages, summarised as soon as they are full. */
