@@ -28,7 +28,7 @@ export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
   }
   return {
     seal(value, context) {
-      const [{ cipher }] = keys as [BlockKey]
+      const { cipher } = keys[0]!
       if (last?.value === value && last.context === context && last.cipher === cipher) return last.text
       const plain = Buffer.alloc(16)
       plain.writeBigUInt64BE(BigInt(value))
@@ -50,7 +50,7 @@ export function opaqueNumbers(load: () => MasterKeys): OpaqueNumbers {
   }
 }
 
-/** Many answers in turn tell the same position. */
+/** The number sealed last: many answers in turn tell the same position. */
 interface Sealed {
   readonly value: number
   readonly context: string

@@ -262,7 +262,7 @@ export class MailDeferredError extends Error {
 export interface Vault {
   /** `context` must be the same when opened: a sealed secret cannot be moved to another owner. */
   seal(secret: string, context: string): string
-  /** Seals many at once under one key, which is looked up only now. */
+  /** Seals many secrets in turn under the master key that is current now. */
   sealer(): Vault['seal']
   open(sealed: string, context: string): string
 }

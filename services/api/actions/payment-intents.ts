@@ -85,7 +85,7 @@ export async function confirmPaymentIntent(request: Confirmation): Promise<Payme
 
 /** A merchant may confirm what a session has made: of a link for one payment it is still the only one. */
 async function claimLink(request: Confirmation, id: string): Promise<void> {
-  // What an intent is for never changes, and most are for no checkout.
+  // Its purpose never changes, so what this process remembers needs no second look; most have another one.
   const known = request.dependencies.executor.remembered(paymentIntent, id)?.state as
     PaymentIntent | undefined
   if (known && known.status !== 'none' && known.purpose.type !== 'checkout') return
