@@ -1,5 +1,7 @@
 /** After a request by somebody else, the next one is expected for so long. */
 const expectedMs = 250
+/** For each lane so many results are told at once while more work waits. */
+const toldTogether = 2
 
 export interface LaneOptions {
   /** Worked on at a time while nobody else is served. */
@@ -16,6 +18,7 @@ export class HashingLanes {
   readonly #most: number
   readonly #now: () => number
   readonly #waiting: (() => void)[] = []
+  #untold: (() => void)[] = []
   #busy = 0
   #othersUntil = -Infinity
 
@@ -29,7 +32,10 @@ export class HashingLanes {
     this.#othersUntil = this.#now() + expectedMs
   }
 
-  /** In the order in which it is asked for. */
+  /**
+   * In the order in which it is asked for. While more waits, a result waits for those of the next ones: what
+   * is read and written after each of them shares statements then, and lanes go on meanwhile.
+   */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     await new Promise<void>((start) => {
       this.#waiting.push(start)
@@ -40,18 +46,31 @@ export class HashingLanes {
     } finally {
       this.#busy--
       this.#startNext()
+      await new Promise<void>((tell) => this.#tellTogether(tell))
     }
+  }
+
+  /** As long as work waits, some is being done, and its end comes here too. */
+  #tellTogether(tell: () => void): void {
+    this.#untold.push(tell)
+    if (this.#waiting.length > 0 && this.#untold.length < toldTogether * this.#mostNow()) return
+    const told = this.#untold
+    this.#untold = []
+    for (const one of told) one()
   }
 
   /** At least one is always taken, and its end starts what had to wait. */
   #startNext(): void {
-    const isShared = this.#now() < this.#othersUntil
-    const most = isShared ? Math.max(1, this.#most - 1) : this.#most
-    while (this.#busy < most) {
+    while (this.#busy < this.#mostNow()) {
       const start = this.#waiting.shift()
       if (!start) return
       this.#busy++
       start()
     }
+  }
+
+  #mostNow(): number {
+    const isShared = this.#now() < this.#othersUntil
+    return isShared ? Math.max(1, this.#most - 1) : this.#most
   }
 }
