@@ -125,7 +125,7 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
   decide: {
     StartSession({ mayEndOldest, ...started }, { active }) {
       if (active.some(({ id }) => id === started.session)) return []
-      const surplus = active.slice(0, Math.max(0, active.length + 1 - activeMax))
+      const surplus = surplusOfOneMore(active)
       if (surplus.length > 0 && !mayEndOldest) return []
       const ended = surplus.map(({ id }) => endOf(id, 'too_many'))
       return [...ended, { type: 'SessionStarted', data: started }]
@@ -205,6 +205,15 @@ export const userSessions: Decider<UserSessions, UserSessionCommands, UserSessio
       active: state.active.filter(({ merchant: works }) => works !== merchant),
     }),
   },
+}
+
+/** One more would end the oldest. */
+export function isFull({ active }: UserSessions): boolean {
+  return surplusOfOneMore(active).length > 0
+}
+
+function surplusOfOneMore(active: readonly Session[]): readonly Session[] {
+  return active.slice(0, Math.max(0, active.length + 1 - activeMax))
 }
 
 function endOf(session: string, reason: UserSessionEvents['SessionEnded']['reason']) {

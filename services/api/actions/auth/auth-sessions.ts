@@ -5,6 +5,7 @@ import { unixSeconds, type Static } from '../../../../packages/contract/vocabula
 import { organization } from '../../../../packages/domain/organizations/organization.ts'
 import {
   expiryOf,
+  isFull,
   userSessions,
   type SignInOrigin,
   type Session,
@@ -78,7 +79,10 @@ async function begin(
     const command = { type: 'StartSession', data: { ...data, mayEndOldest } } as const
     return sessionIn((await executor.send(userSessions, user, command, own)).state.active, id)
   }
-  const session = (await start(!confirm)) ?? (await confirm!().then(() => start(true)))!
+  // What this process has seen saves the attempt that would find the list full.
+  const seen = executor.lastSeen(userSessions, user)
+  const isConfirmed = confirm && seen && isFull(seen) ? await confirm().then(() => true) : !confirm
+  const session = (await start(isConfirmed)) ?? (await confirm!().then(() => start(true)))!
   const [state, works, refused] = await Promise.all([
     knownUser(dependencies, user),
     workplace(dependencies, user, merchant),
