@@ -44,13 +44,15 @@ export function passwords({
     requireRoom(keys)
     return places.take(keys)
   }
-  const work = async <Result>(name: 'hash' | 'isEqual', given: string | Guess, release: () => void) => {
-    try {
-      return await lanes.run(async () => (await threads.run(name, given)) as Result)
-    } finally {
-      release()
-    }
-  }
+  const work = <Result>(name: 'hash' | 'isEqual', given: string | Guess, release: () => void) =>
+    lanes.run(async () => {
+      try {
+        return (await threads.run(name, given)) as Result
+      } finally {
+        // Not when it is told: until then another one may wait in its place.
+        release()
+      }
+    })
   const guessing = async ({ password, known }: Guessing, release: () => void) => {
     const guess: Guess = { password: asComposed(password), known: known ?? nobodysHash }
     return (await work<boolean>('isEqual', guess, release)) && known !== null

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import t from 'tap'
 import { Refusal } from '../../packages/contract/refusals.ts'
+import { userSessions } from '../../packages/domain/sessions/user-sessions.ts'
 import { user as users } from '../../packages/domain/users/user.ts'
 import { startSession } from '../../services/api/actions/auth/auth-sessions.ts'
 import { knownUser } from '../../services/api/actions/auth/user-accounts.ts'
@@ -17,6 +18,7 @@ const auth = '/api/v1/auth'
 const other = 'encore quatre mots au hasard'
 const open = { key: '' }
 const minute = 60_000
+const nowhere = { device: null, address: null, country: null }
 
 let service: TestService
 let now = Date.now()
@@ -36,7 +38,7 @@ async function challengeAtSignIn({ email, password }: SignedIn): Promise<string>
   return String(body['id'])
 }
 
-async function changePassword({ token, password }: SignedIn): Promise<void> {
+async function changePassword({ token, password }: Pick<SignedIn, 'token' | 'password'>): Promise<void> {
   const body = { currentPassword: password, newPassword: other }
   t.equal((await service.post(`${auth}/change-password`, body, as(token))).status, 200)
 }
@@ -57,6 +59,35 @@ t.test('what was proved with a password is worth nothing once it is changed', as
   t.equal(sessions.body.data.length, 1)
   t.equal((await verify(await challengeAtSignIn({ ...user, password: other }), codes[0]!)).status, 200)
 })
+
+t.test(
+  'what was proved before the password was changed does not end the oldest of fifty sessions',
+  async (t) => {
+    const { id, token, password } = await newUser(service)
+    const { dependencies } = service.service.runtime
+    const { executor, newId } = dependencies
+    const late = { id, state: await knownUser(dependencies, id) }
+    await changePassword({ token, password })
+    const about = { method: 'password', merchant: null, endings: 1, mayEndOldest: false, ...nowhere } as const
+    const envelope = { actor: 'test', correlation: 'test' } as const
+    const start = () => ({
+      command: { type: 'StartSession', data: { session: newId(), ...about } } as const,
+      envelope: { user: id, ...envelope },
+    })
+    await executor.sendAll(userSessions, id, Array.from({ length: 50 }, start))
+    const going = async () => (await executor.current(userSessions, id)).state.active.map((one) => one.id)
+    const before = await going()
+    t.equal(before.length, 50)
+    const request = {
+      dependencies,
+      envelope: { platform: true as const, ...envelope },
+      client: { language: null, ...nowhere },
+    }
+    const starting = { method: 'password', confirm: async () => undefined } as const
+    await t.rejects(startSession(request, late, starting), Refusal)
+    t.strictSame(await going(), before)
+  },
+)
 
 t.test('wrong codes count over all challenges, and lock the authenticator for a while', async (t) => {
   const user = await newUser(service)

@@ -79,10 +79,11 @@ async function begin(
     const command = { type: 'StartSession', data: { ...data, mayEndOldest } } as const
     return sessionIn((await executor.send(userSessions, user, command, own)).state.active, id)
   }
-  // What this process has seen saves the attempt that would find the list full.
+  // The oldest is not ended for what is refused next. Usually this process has seen that the list is full.
+  const confirmFirst = () => Promise.all([confirm!(), requireProof(dependencies, user, endings)])
   const seen = executor.lastSeen(userSessions, user)
-  const isConfirmed = confirm && seen && isFull(seen) ? await confirm().then(() => true) : !confirm
-  const session = (await start(isConfirmed)) ?? (await confirm!().then(() => start(true)))!
+  const isConfirmed = confirm && seen && isFull(seen) ? await confirmFirst().then(() => true) : !confirm
+  const session = (await start(isConfirmed)) ?? (await confirmFirst().then(() => start(true)))!
   const [state, works, refused] = await Promise.all([
     knownUser(dependencies, user),
     workplace(dependencies, user, merchant),
@@ -102,6 +103,12 @@ async function begin(
     refuse('email_and_password_must_be_right')
   }
   return signed
+}
+
+/** Refused once all sessions were ended since the proof. */
+async function requireProof(dependencies: Dependencies, user: string, endings: number): Promise<void> {
+  const { sessionsEnded } = await knownUser(dependencies, user)
+  if (sessionsEnded.times !== endings) refuse('email_and_password_must_be_right')
 }
 
 type Ending = 'signed_out' | 'password_changed'
