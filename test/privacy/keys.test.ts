@@ -57,6 +57,21 @@ t.test('a process that slept for hours learns which keys were destroyed meanwhil
   t.not((await sleepers.forSealing(subject)).id, id)
 })
 
+t.test('two processes that make keys of the same people in opposite orders both get them', async (t) => {
+  const { pool, url } = await testDatabase(t)
+  const { pool: otherPool, close } = await connectPostgres({ url, dataDirectory: '' })
+  t.teardown(close)
+  const [one, other] = [pool, otherPool].map((own) => new SubjectKeys({ pool: own, vault, freshMs: 60_000 }))
+  const keysOf = (keys: SubjectKeys, subjects: readonly string[]) =>
+    Promise.all(subjects.map((subject) => keys.forSealing(subject)))
+  const rounds = Array.from({ length: 12 }, (_, round) => round)
+  await lawOver(t, rounds, async (round) => {
+    const people = Array.from({ length: 500 }, (_, number) => `person ${round} ${number}`)
+    const [made, backwards] = await Promise.all([keysOf(one!, people), keysOf(other!, people.toReversed())])
+    t.strictSame(made, backwards.toReversed())
+  })
+})
+
 t.test('a key is not used again by whoever has not looked for a while', async (t) => {
   const { pool } = await testDatabase(t)
   const [keys, reader] = [0, 1].map(() => new SubjectKeys({ pool, vault, freshMs }))

@@ -269,6 +269,7 @@ export function contextOf(subject: string): string {
 
 /**
  * Returns the keys in use and creates missing ones, except those that another process is creating right now.
+ * In one order, so that two that create the same ones do not wait for each other.
  */
 const makeKeys = `
   with asked as (select * from unnest($1::text[], $2::text[]) as asked (subject, wrapped)),
@@ -281,6 +282,7 @@ const makeKeys = `
           select coalesce(max(generation), 0) + 1 from subject_keys older where older.subject = asked.subject
         ), wrapped
       from asked where not exists (select from known where known.subject = asked.subject)
+      order by subject
       on conflict do nothing
       returning subject, generation, wrapped
     )
