@@ -142,26 +142,6 @@ t.test('symlinks that npm left out are made', async (t) => {
   await t.resolves(restoreSymlinks(directory))
 })
 
-t.test('a prepared statement does not keep the plan that it had while its table was young', async (t) => {
-  const { url } = await testDatabase(t)
-  const { pool, close } = await connectPostgres({ url, dataDirectory: '' })
-  t.teardown(close)
-  const connection = await pool.connect()
-  t.teardown(() => connection.release())
-  const grow = (until: number) =>
-    connection.query(
-      `insert into grown select generate_series(${until} / 100, ${until}) on conflict do nothing`,
-    )
-  await connection.query('create temporary table grown (key integer primary key)')
-  await grow(10)
-  await connection.query('analyze grown')
-  const find = { name: 'find', text: 'select key from grown where key = any($1::integer[])', values: [[1]] }
-  for (let times = 0; times < 10; times++) await connection.query(find)
-  await grow(100_000)
-  const { rows } = await connection.query({ text: `explain execute find('{1}')`, rowMode: 'array' })
-  t.match(rows.join(' '), /Index/)
-})
-
 t.test('a server that cannot be reached is named in one sentence without its password', async (t) => {
   const url = 'postgres://ikw:secret@127.0.0.1:1/ledger'
   const message = 'PostgreSQL at 127.0.0.1:1/ledger cannot be reached: connect ECONNREFUSED 127.0.0.1:1'

@@ -30,12 +30,6 @@ const readMsMax = 5_000
 const connectTimeoutMs = 5_000
 const versionMin = 15
 
-/**
- * On a young table a full scan is the best plan, and a prepared statement would keep to it when the table has
- * grown. Transactions that only look up rows by key have their own settings: `planByKey`.
- */
-const plannedAnew = 'set plan_cache_mode = force_custom_plan'
-
 /** The only place that chooses between the embedded server and an external one. */
 export async function connectPostgres({ url, dataDirectory }: PostgresOptions): Promise<Postgres> {
   if (url !== undefined) return openPool(url, async () => undefined)
@@ -55,8 +49,7 @@ export function connectionOptions(url: string): pg.ClientConfig {
 }
 
 async function openPool(url: string, stop: () => Promise<void>): Promise<Postgres> {
-  const onConnect = async (client: pg.ClientBase) => void (await client.query(plannedAnew))
-  const pool = new pg.Pool({ ...connectionOptions(url), max: connectionsMax, onConnect })
+  const pool = new pg.Pool({ ...connectionOptions(url), max: connectionsMax })
   surviveBrokenConnections(pool)
   try {
     await checkVersion(pool, url)

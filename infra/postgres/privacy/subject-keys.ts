@@ -181,11 +181,9 @@ export class SubjectKeys implements PersonalKeys {
       const key = drawn.subarray(index * keyBytes, (index + 1) * keyBytes)
       return { key, wrapped: seal(key.toString('base64'), contextOf(subject)) }
     })
-    const { rows } = await this.#pool.query<Row>({
-      name: 'make-subject-keys',
-      text: makeKeys,
-      values: [subjects, fresh.map(({ wrapped }) => wrapped)],
-    })
+    // Not prepared: it would keep the plan of a young table, a full scan, when that has grown.
+    const values = [subjects, fresh.map(({ wrapped }) => wrapped)]
+    const { rows } = await this.#pool.query<Row>(makeKeys, values)
     const made = new Map(fresh.map(({ wrapped, key }) => [wrapped, key]))
     return rows.map((row) => [row.subject, this.#keep(row, made.get(row.wrapped!))])
   }
