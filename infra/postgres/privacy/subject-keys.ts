@@ -267,7 +267,7 @@ export function contextOf(subject: string): string {
 
 /**
  * Returns the keys in use and creates missing ones, except those that another process is creating right now.
- * In one order, so that two that create the same ones do not wait for each other.
+ * Always in the same order: two processes that create the same ones in different orders would deadlock.
  */
 const makeKeys = `
   with asked as (select * from unnest($1::text[], $2::text[]) as asked (subject, wrapped)),

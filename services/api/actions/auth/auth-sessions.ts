@@ -70,20 +70,20 @@ async function begin(
   { method, merchant, confirm }: Beginning,
 ): Promise<Signed> {
   const { dependencies, client } = request
-  const { executor } = dependencies
-  const own = ofUser(request, user)
-  const id = dependencies.newId()
+  const { executor, newId } = dependencies
+  const id = newId()
   const { times: endings } = proved.sessionsEnded
   const data = { session: id, method, merchant, endings, ...originOf(client) }
   const start = async (mayEndOldest: boolean) => {
     const command = { type: 'StartSession', data: { ...data, mayEndOldest } } as const
-    return sessionIn((await executor.send(userSessions, user, command, own)).state.active, id)
+    const { state } = await executor.send(userSessions, user, command, ofUser(request, user))
+    return sessionIn(state.active, id)
   }
   // The oldest is not ended for what is refused next. Usually this process has seen that the list is full.
-  const confirmFirst = () => Promise.all([confirm!(), requireProof(dependencies, user, endings)])
+  const confirmFirst = () => Promise.all([confirm!(), requireProofStill(dependencies, user, endings)])
   const seen = executor.lastSeen(userSessions, user)
-  const isConfirmed = confirm && seen && isFull(seen) ? await confirmFirst().then(() => true) : !confirm
-  const session = (await start(isConfirmed)) ?? (await confirmFirst().then(() => start(true)))!
+  const begun = confirm && seen && isFull(seen) ? undefined : await start(!confirm)
+  const session = begun ?? (await confirmFirst().then(() => start(true)))!
   const [state, works, refused] = await Promise.all([
     knownUser(dependencies, user),
     workplace(dependencies, user, merchant),
@@ -97,18 +97,22 @@ async function begin(
     await end(request, signed, 'signed_out')
     throw refused.error
   }
-  // A password that was changed, or a factor that was undone, since the proof ends what the proof has opened.
-  if (state.sessionsEnded.times !== endings) {
-    await end(request, signed, 'password_changed')
-    refuse('email_and_password_must_be_right')
-  }
+  if (!isProofGood(state, endings)) await end(request, signed, 'password_changed')
+  requireProof(state, endings)
   return signed
 }
 
-/** Refused once all sessions were ended since the proof. */
-async function requireProof(dependencies: Dependencies, user: string, endings: number): Promise<void> {
-  const { sessionsEnded } = await knownUser(dependencies, user)
-  if (sessionsEnded.times !== endings) refuse('email_and_password_must_be_right')
+/** A password that was changed, or a factor that was undone, since the proof ends what it has opened. */
+function isProofGood({ sessionsEnded }: ActiveUser, endings: number): boolean {
+  return sessionsEnded.times === endings
+}
+
+async function requireProofStill(dependencies: Dependencies, user: string, endings: number): Promise<void> {
+  requireProof(await knownUser(dependencies, user), endings)
+}
+
+function requireProof(state: ActiveUser, endings: number): void {
+  if (!isProofGood(state, endings)) refuse('email_and_password_must_be_right')
 }
 
 type Ending = 'signed_out' | 'password_changed'
