@@ -13,7 +13,9 @@ import { startService, type BenchService } from '../support/service.ts'
 
 export const renewals: Row = {
   name: 'renewals',
-  ours: 'subscriptions that are due at one moment, renewed, invoiced with numbers and announced; the whole service',
+  ours:
+    'subscriptions that are due at one moment, renewed, invoiced with numbers and announced; the whole service, ' +
+    'of low priority, and beside it the API in a process of its own',
   peer: 'plain SQL: the same in one transaction each, 16 connections, without a log',
   unit: 'renewals/s',
   target: { least: 0.25 },
@@ -39,11 +41,12 @@ async function prepare(bench: Bench): Promise<Contest> {
   await seedSubscriptions(pool, count, merchants)
   const dueAt = Date.now() + dueInMs[bench.scale.stores]
   const keys = await seed(database, { count, dueAt })
-  const service = await startService(database)
+  const service = await startService(database, 'all-in-one/main', { isBehind: true })
+  const api = await startService(database, 'api/serve')
   let seen: Seen | undefined
   return {
     async ours() {
-      seen = await measure(bench, { service, keys, database, count, dueAt })
+      seen = await measure(bench, { service, port: api.port, keys, database, count, dueAt })
       return seen
     },
     peer: async () => ({ value: await renewAll(pool) }),
@@ -54,6 +57,7 @@ async function prepare(bench: Bench): Promise<Contest> {
       `${count} subscriptions of ${merchants} merchants, each renewed once, each invoice numbered once; ` +
       `the p99 of ${seen!.lists} lists was ${number(seen!.slowdown)} times that of before`,
     async close() {
+      await api.close()
       await service.close()
       await pool.end()
       await database.drop()
@@ -67,15 +71,14 @@ interface Seen extends Measured {
   readonly slowdown: number
 }
 
-interface Ready extends Due {
+interface Ready extends Due, Reading {
   readonly service: BenchService
-  readonly keys: readonly string[]
 }
 
 /** Lists are read before and as long as subscriptions are renewed. */
-async function measure(bench: Bench, { service, keys, ...due }: Ready): Promise<Seen> {
+async function measure(bench: Bench, { service, port, keys, ...due }: Ready): Promise<Seen> {
   const { count, dueAt } = due
-  const reading = { port: service.port, keys }
+  const reading = { port, keys }
   await service.settled()
   await payOut(bench, reading)
   await pause(operatorMs)

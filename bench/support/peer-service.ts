@@ -19,7 +19,7 @@ export async function startPeerService(
   await createPeerTables(pool)
   await seedPeer(pool, merchants, payouts)
   await pool.end()
-  const { child, port } = await startProgram('../peers/service', {}, [database.url])
+  const { child, port } = await startProgram('../peers/service', {}, { given: [database.url] })
   const close = async () => {
     await endChild(child)
     await database.drop()

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { BenchDatabase } from './bench.ts'
-import { endChild, startProgram } from './children.ts'
+import { endChild, startProgram, type ProgramOptions } from './children.ts'
 import { delaysIn, type Delays } from './consumer-delays.ts'
 import { openLog } from './log.ts'
 import { environmentOf } from './merchants.ts'
@@ -38,15 +38,14 @@ const lookSoonMs = 20
 export async function startService(
   database: BenchDatabase,
   program: Program = 'all-in-one/main',
+  options: Pick<ProgramOptions, 'isBehind'> = {},
 ): Promise<BenchService> {
-  const { child, port, healthPort } = await startProgram(`../../services/${program}`, environmentOf(database))
+  const file = `../../services/${program}`
+  const { child, port, healthPort } = await startProgram(file, environmentOf(database), options)
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
   const log = database.eventStore && (await openLog(database))
   const { pid = 0 } = child
-  const told = async () => (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()
-  const delays = async () => delaysIn(await told())
-  const auditAge = async () => Number(/^audit_new_events_age_seconds (\S+)$/m.exec(await told())?.[1])
-  return { port, pid, ...usageOf(pid), settled, delays, auditAge, close }
+  return { port, pid, ...usageOf(pid), ...metricsAt(healthPort), settled, close }
 
   /** The log stands still, and every consumer has reached its end. */
   async function settled(lookEveryMs = lookSoonMs): Promise<number> {
@@ -72,5 +71,13 @@ export async function startService(
     await pool.end()
     await log?.close()
     await endChild(child)
+  }
+}
+
+function metricsAt(healthPort: number): Pick<BenchService, 'delays' | 'auditAge'> {
+  const told = async () => (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()
+  return {
+    delays: async () => delaysIn(await told()),
+    auditAge: async () => Number(/^audit_new_events_age_seconds (\S+)$/m.exec(await told())?.[1]),
   }
 }
