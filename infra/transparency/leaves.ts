@@ -16,6 +16,13 @@ export interface NewLeaves {
   readonly commitments: Buffer
 }
 
+/** Those whose events come later in the log than a position. */
+export function leavesBehind({ positions, commitments }: NewLeaves, position: number): NewLeaves {
+  const found = positions.findIndex((place) => place > position)
+  const first = found < 0 ? positions.length : found
+  return { positions: positions.slice(first), commitments: commitments.subarray(first * hashBytes) }
+}
+
 const roomAtFirst = 256
 
 /** The leaves of events, which are added one by one. */

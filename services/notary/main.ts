@@ -1,9 +1,11 @@
+import { EventEmitter, once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { GiveWay } from '../../infra/event-loop/turns.ts'
 import type { LogSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import type { OpenTree, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import { checkpointText, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
 import { hashBytes } from '../../infra/transparency/hashing.ts'
-import { Leaves, type LogPart, type NewLeaves } from '../../infra/transparency/leaves.ts'
+import { Leaves, leavesBehind, type LogPart, type NewLeaves } from '../../infra/transparency/leaves.ts'
 import type { GrowingTree } from '../../infra/transparency/tree.ts'
 import { writeNote, type NoteSigner } from '../../infra/transparency/signed-note.ts'
 import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/kernel/ports.ts'
@@ -11,8 +13,11 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 const batchSize = 5_000
 /** Worked on without a look at whose turn it is: less than half a millisecond of work. */
 const pieceSize = { events: 20, leaves: 200 }
+/** Leaves are made soon, while their events are still in a processor's cache. */
+const gatherEveryMs = 50
 /** While events come, there is a checkpoint at least every second. */
-const everyMs = 500
+const signEveryMs = 500
+const retryMsMost = 5_000
 
 export interface NotaryOptions {
   readonly store: EventStore
@@ -33,17 +38,21 @@ export async function startNotary(options: NotaryOptions): Promise<Subscription>
   const onError = (error: unknown) => log.warn({ error }, 'notarising is tried again')
   const notary = new Notary(options, await trees.open())
   const stop = new AbortController()
+  const { signal } = stop
+  const handle = (events: readonly StoredEvent[]) => notary.gather(events)
   const following = notary
-    .catchUp(stop.signal)
+    .catchUp(signal)
     .catch(onError)
-    .then(() => {
-      if (stop.signal.aborted) return undefined
-      const handle = (events: readonly StoredEvent[]) => notary.sign(events)
-      return store.subscribe({ after: notary.position, batchSize, everyMs, onError, handle })
+    .then(async () => {
+      if (signal.aborted) return
+      const after = notary.position
+      const subscription = store.subscribe({ after, batchSize, everyMs: gatherEveryMs, onError, handle })
+      await notary.signRegularly(signal, onError)
+      await subscription.close()
     })
   const close = async () => {
     stop.abort()
-    await (await following)?.close()
+    await following
   }
   return { close }
 }
@@ -52,7 +61,11 @@ class Notary {
   readonly #options: NotaryOptions
   /** `undefined` while it is written: a failed write may have been committed, so it is read again. */
   #open: OpenTree | undefined
-  /** All events up to here are signed. */
+  readonly #news = new EventEmitter()
+  #gathered = new Leaves()
+  /** What was gathered before that, until it is written. */
+  #unwritten: NewLeaves | undefined
+  /** All events up to here have their leaves. */
   position: number
 
   constructor(options: NotaryOptions, open: OpenTree) {
@@ -61,15 +74,48 @@ class Notary {
     this.position = open.position
   }
 
-  async sign(events: readonly StoredEvent[]): Promise<void> {
+  async gather(events: readonly StoredEvent[]): Promise<void> {
+    // What was gathered may be taken to be written between two pieces.
+    await this.#inPieces(events, (event) => this.#gathered.add(event))
+    this.position = events.at(-1)?.position ?? this.position
+    this.#news.emit('gathered')
+  }
+
+  /** Signs what was gathered, again and again until the signal aborts. */
+  async signRegularly(signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
+    let waitMs = signEveryMs
+    while (!signal.aborted) {
+      try {
+        await this.#sign(signal)
+        waitMs = signEveryMs
+      } catch (error) {
+        if (signal.aborted) return
+        onError(error)
+        waitMs = Math.min(2 * waitMs, retryMsMost)
+      }
+      await pause(waitMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  /** At once after a quiet time. */
+  async #sign(signal: AbortSignal): Promise<void> {
+    const gathered = (this.#unwritten ??= await this.#nextGathered(signal))
     const open = (this.#open ??= await this.#options.trees.open())
-    const news = events.filter(({ position }) => position > open.position)
-    if (news.length === 0) return
-    this.#open = undefined
-    const leaves = new Leaves()
-    await this.#commitTo(news, leaves)
-    await this.#add(leaves, open.tree)
-    this.#open = await this.#write(open, leaves)
+    const leaves = leavesBehind(gathered, open.position)
+    if (leaves.positions.length > 0) {
+      this.#open = undefined
+      await this.#add(leaves, open.tree)
+      this.#open = await this.#write(open, leaves)
+    }
+    this.#unwritten = undefined
+  }
+
+  /** Rejects when the signal aborts before there is anything. */
+  async #nextGathered(signal: AbortSignal): Promise<NewLeaves> {
+    if (this.#gathered.positions.length === 0) await once(this.#news, 'gathered', { signal })
+    const gathered = this.#gathered
+    this.#gathered = new Leaves()
+    return gathered
   }
 
   /** What is in the log already is read at one go. While leaves are written, those after them are added. */
@@ -99,7 +145,8 @@ class Notary {
     if (position >= head) return
     let leaves = new Leaves()
     for await (const events of this.#options.store.readOn(position)) {
-      await this.#commitTo(events, leaves)
+      const into = leaves
+      await this.#inPieces(events, (event) => into.add(event))
       if (leaves.positions.length >= batchSize) {
         yield leaves
         leaves = new Leaves()
@@ -109,10 +156,10 @@ class Notary {
     if (leaves.positions.length > 0) yield leaves
   }
 
-  async #commitTo(events: readonly StoredEvent[], leaves: Leaves): Promise<void> {
+  async #inPieces(events: readonly StoredEvent[], add: (event: StoredEvent) => void): Promise<void> {
     for (const [place, event] of events.entries()) {
       if (place % pieceSize.events === 0) await this.#options.giveWay?.()
-      leaves.add(event)
+      add(event)
     }
   }
 
@@ -130,7 +177,7 @@ class Notary {
     const [size, root, tiles] = [tree.size, tree.root(), tree.takeTiles()]
     const note = noteOver({ size, root }, await signers(position, through))
     await trees.grow({ leaves, tiles, checkpoint: { size, root, note, position: through } })
-    this.position = through
+    this.position = Math.max(this.position, through)
     return { tree, position: through }
   }
 }
