@@ -75,9 +75,12 @@ class Notary {
   }
 
   async gather(events: readonly StoredEvent[]): Promise<void> {
-    // What was gathered may be taken to be written between two pieces.
-    await this.#inPieces(events, (event) => this.#gathered.add(event))
-    this.position = events.at(-1)?.position ?? this.position
+    // What was gathered may be taken to be written between two pieces, and a batch may come again.
+    await this.#inPieces(events, (event) => {
+      if (event.position <= this.position) return
+      this.#gathered.add(event)
+      this.position = event.position
+    })
     this.#news.emit('gathered')
   }
 
