@@ -34,7 +34,11 @@ export class Leaves implements NewLeaves {
     return this.#bytes.subarray(0, this.positions.length * hashBytes)
   }
 
+  /** Throws for an event that is not behind the one before: a leaf can never be taken back. */
   add(event: StoredEvent): void {
+    const last = this.positions.at(-1)
+    if (last !== undefined && event.position <= last)
+      throw new RangeError(`the event at ${event.position} is not behind the one at ${last}`)
     const at = this.positions.length * hashBytes
     if (at === this.#bytes.length) this.#widen()
     commitInto(this.#bytes, at, event)

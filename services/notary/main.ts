@@ -17,7 +17,7 @@ const pieceSize = { events: 20, leaves: 200 }
 const gatherEveryMs = 50
 /** While events come, there is a checkpoint at least every second. */
 const signEveryMs = 500
-const retryMsMost = 5_000
+const [retryMsLeast, retryMsMost] = [100, 5_000]
 
 export interface NotaryOptions {
   readonly store: EventStore
@@ -75,26 +75,31 @@ class Notary {
   }
 
   async gather(events: readonly StoredEvent[]): Promise<void> {
-    // What was gathered may be taken to be written between two pieces, and a batch may come again.
-    await this.#inPieces(events, (event) => {
-      if (event.position <= this.position) return
-      this.#gathered.add(event)
-      this.position = event.position
-    })
-    this.#news.emit('gathered')
+    try {
+      // What was gathered may be taken to be written between two pieces, and a batch may come again.
+      await this.#inPieces(events, (event) => {
+        if (event.position <= this.position) return
+        this.#gathered.add(event)
+        this.position = event.position
+      })
+    } finally {
+      this.#news.emit('gathered')
+    }
   }
 
   /** Signs what was gathered, again and again until the signal aborts. */
   async signRegularly(signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
-    let waitMs = signEveryMs
+    let retryMs = retryMsLeast
     while (!signal.aborted) {
+      let waitMs = signEveryMs
       try {
         await this.#sign(signal)
-        waitMs = signEveryMs
+        retryMs = retryMsLeast
       } catch (error) {
         if (signal.aborted) return
         onError(error)
-        waitMs = Math.min(2 * waitMs, retryMsMost)
+        waitMs = retryMs
+        retryMs = Math.min(2 * retryMs, retryMsMost)
       }
       await pause(waitMs, undefined, { signal }).catch(() => undefined)
     }

@@ -203,6 +203,45 @@ t.test(
   },
 )
 
+t.test('an event that nobody can commit to keeps nothing before it from being signed, once', async (t) => {
+  const { url: POSTGRES_URL } = await testDatabase(t)
+  const settings = { POSTGRES_URL, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
+  const runtime = await openRuntime(readConfiguration(settings))
+  t.teardown(runtime.close)
+  const { pool } = runtime.postgres
+  const { vault, log } = runtime.dependencies
+  const signers = await logSigners({ pool, vault, baseUrl: runtime.configuration.baseUrl })
+  const store = runtime.asStored
+  let handled = 0
+  const subscribe = (options: SubscriptionOptions) =>
+    store.subscribe({ ...options, onError: () => void handled++ })
+  const trees = new TreeStore(pool)
+  const first = await startNotary({ store: { ...store, subscribe }, log, signers, trees })
+  await pool.query(`
+    insert into events (position, stream, revision, id, type, data, metadata)
+    select number, 'payout-' || gen_random_uuid(), 0, gen_random_uuid(), 'PayoutSent', '{}',
+      case when number = 60 then '{"salt":5}' else '{}' end::json
+    from generate_series(1, 100) as number`)
+  const signed = (size: number) =>
+    eventually(
+      () => lastCheckpoint(pool),
+      (checkpoint) => checkpoint?.size === size,
+    )
+  await eventually(
+    async () => handled,
+    (count) => count >= 3,
+  )
+  t.equal((await signed(59))?.position, 59)
+  await first.close()
+  await pool.query(`update events set metadata = '{}' where position = 60`)
+  const second = await startNotary({ store, log, signers, trees })
+  const last = await signed(100)
+  await second.close()
+  const tree = new GrowingTree()
+  for await (const page of store.readOn(0)) for (const event of page) tree.add(leafHash(commitmentOf(event)))
+  t.strictSame(last?.root, tree.root())
+})
+
 const metadata = {
   version: 2,
   at: '2026-11-01T00:00:00.000Z',
