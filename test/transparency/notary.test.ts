@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
 import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
-import { lastCheckpoint, TreeStore, type TreeGrowth } from '../../infra/postgres/transparency/tree-store.ts'
+import { TreeStore, type TreeGrowth } from '../../infra/postgres/transparency/tree-store.ts'
 import { parseCheckpoint, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
 import { leafHash } from '../../infra/transparency/hashing.ts'
@@ -10,7 +9,6 @@ import { isConsistent, isIncluded, TileProofs } from '../../infra/transparency/p
 import { noteVerifier, parseNote, verifiedSigners } from '../../infra/transparency/signed-note.ts'
 import { entriesOf, tilePath, tileWidth } from '../../infra/transparency/tiles.ts'
 import { GrowingTree } from '../../infra/transparency/tree.ts'
-import { noStream, type EventStore, type SubscriptionOptions } from '../../packages/kernel/ports.ts'
 import { startService as start } from '../../services/all-in-one/start.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
 import { startNotary } from '../../services/notary/main.ts'
@@ -168,102 +166,6 @@ t.test(
     t.strictSame(new Map(rows.map(({ size, root }) => [size, root])), roots)
   },
 )
-
-t.test(
-  'events that come again, and leaves whose write was committed though it failed, are signed once',
-  async (t) => {
-    const { url: POSTGRES_URL } = await testDatabase(t)
-    const settings = { POSTGRES_URL, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
-    const runtime = await openRuntime(readConfiguration(settings))
-    t.teardown(runtime.close)
-    const { pool } = runtime.postgres
-    const { vault, log } = runtime.dependencies
-    const signers = await logSigners({ pool, vault, baseUrl: runtime.configuration.baseUrl })
-    const trees = new CutOff(pool)
-    const notary = await startNotary({ store: eachBatchTwice(runtime.asStored), log, signers, trees })
-    for (let count = 1; count <= 40; count++) {
-      const events = [{ id: randomUUID(), type: 'PayoutSent', data: { count }, metadata }]
-      await runtime.asStored.append(`payout-${randomUUID()}`, noStream, events)
-      // Some of them before a checkpoint is written, some meanwhile, some after it.
-      if (count % 10 === 0)
-        await eventually(
-          async () => trees.steps,
-          (steps) => steps >= count / 10,
-        )
-    }
-    const last = await eventually(
-      () => lastCheckpoint(pool),
-      (checkpoint) => checkpoint?.size === 40,
-    )
-    await notary.close()
-    const tree = new GrowingTree()
-    for await (const page of runtime.asStored.readOn(0))
-      for (const event of page) tree.add(leafHash(commitmentOf(event)))
-    t.strictSame([tree.size, tree.root()], [40, last!.root])
-  },
-)
-
-t.test('an event that nobody can commit to keeps nothing before it from being signed, once', async (t) => {
-  const { url: POSTGRES_URL } = await testDatabase(t)
-  const settings = { POSTGRES_URL, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
-  const runtime = await openRuntime(readConfiguration(settings))
-  t.teardown(runtime.close)
-  const { pool } = runtime.postgres
-  const { vault, log } = runtime.dependencies
-  const signers = await logSigners({ pool, vault, baseUrl: runtime.configuration.baseUrl })
-  const store = runtime.asStored
-  let handled = 0
-  const subscribe = (options: SubscriptionOptions) =>
-    store.subscribe({ ...options, onError: () => void handled++ })
-  const trees = new TreeStore(pool)
-  const first = await startNotary({ store: { ...store, subscribe }, log, signers, trees })
-  await pool.query(`
-    insert into events (position, stream, revision, id, type, data, metadata)
-    select number, 'payout-' || gen_random_uuid(), 0, gen_random_uuid(), 'PayoutSent', '{}',
-      case when number = 60 then '{"salt":5}' else '{}' end::json
-    from generate_series(1, 100) as number`)
-  const signed = (size: number) =>
-    eventually(
-      () => lastCheckpoint(pool),
-      (checkpoint) => checkpoint?.size === size,
-    )
-  await eventually(
-    async () => handled,
-    (count) => count >= 3,
-  )
-  t.equal((await signed(59))?.position, 59)
-  await first.close()
-  await pool.query(`update events set metadata = '{}' where position = 60`)
-  const second = await startNotary({ store, log, signers, trees })
-  const last = await signed(100)
-  await second.close()
-  const tree = new GrowingTree()
-  for await (const page of store.readOn(0)) for (const event of page) tree.add(leafHash(commitmentOf(event)))
-  t.strictSame(last?.root, tree.root())
-})
-
-const metadata = {
-  version: 2,
-  at: '2026-11-01T00:00:00.000Z',
-  actor: 'test',
-  merchant: randomUUID(),
-  livemode: false,
-  correlation: 'test',
-}
-
-/** Each batch is handled, and comes again as if it had not been. */
-function eachBatchTwice(store: EventStore): EventStore {
-  let handled = 0
-  const subscribe = (options: SubscriptionOptions) =>
-    store.subscribe({
-      ...options,
-      handle: async (events, through) => {
-        await options.handle(events, through)
-        if (++handled % 2 === 1) throw new Error('it comes again')
-      },
-    })
-  return { ...store, subscribe }
-}
 
 /** A connection that breaks when the second step has been committed. */
 class CutOff extends TreeStore {
