@@ -71,7 +71,7 @@ export interface ProgramOptions {
   readonly isBehind?: boolean
 }
 
-/** Lower, and it never interrupts others. Only Linux has the second command. */
+/** `nice` lowers the priority; `chrt --batch`, which only Linux has, keeps it from interrupting others. */
 const behindOthers =
   process.platform === 'linux' ? ['chrt', '--batch', '0', 'nice', '-n', '10'] : ['nice', '-n', '10']
 
@@ -82,11 +82,9 @@ export async function startProgram(
   { given = [], isBehind = false }: ProgramOptions = {},
 ): Promise<RunningProgram> {
   const { PATH = '', HOME = '', NODE_OPTIONS = '' } = process.env
-  const [program, ...parameters] = [
-    ...(isBehind ? behindOthers : []),
-    ...[process.execPath, ...loader, ...asServicesRun, file(name), ...given],
-  ] as [string, ...string[]]
-  const child = spawn(program, parameters, {
+  const node = [process.execPath, ...loader, ...asServicesRun, file(name), ...given]
+  const command = isBehind ? [...behindOthers, ...node] : node
+  const child = spawn(command[0]!, command.slice(1), {
     env: { PATH, HOME, NODE_OPTIONS, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -13,7 +13,7 @@ import type { EventStore, Log, StoredEvent, Subscription } from '../../packages/
 const batchSize = 5_000
 /** Worked on without a look at whose turn it is: less than half a millisecond of work. */
 const pieceSize = { events: 20, leaves: 200 }
-/** Leaves are made soon, while their events are still in a processor's cache. */
+/** Often enough to find new events in the memory that all consumers of a process share. */
 const gatherEveryMs = 50
 /** While events come, there is a checkpoint at least every second. */
 const signEveryMs = 500
@@ -31,7 +31,8 @@ export interface NotaryOptions {
 
 /**
  * Adds a leaf to the tree for each event of the log, and signs its root. It follows the log like any
- * consumer; tiles, leaves and checkpoint are written together, so everything signed can be proved.
+ * consumer; tiles, leaves and checkpoint are written together, twice a second while events come, so that
+ * everything signed can be proved.
  */
 export async function startNotary(options: NotaryOptions): Promise<Subscription> {
   const { store, trees, log } = options
@@ -74,6 +75,7 @@ class Notary {
     this.position = open.position
   }
 
+  /** Makes the leaves of new events, which are signed later. */
   async gather(events: readonly StoredEvent[]): Promise<void> {
     try {
       // What was gathered may be taken to be written between two pieces, and a batch may come again.
@@ -153,8 +155,7 @@ class Notary {
     if (position >= head) return
     let leaves = new Leaves()
     for await (const events of this.#options.store.readOn(position)) {
-      const into = leaves
-      await this.#inPieces(events, (event) => into.add(event))
+      await this.#inPieces(events, (event) => leaves.add(event))
       if (leaves.positions.length >= batchSize) {
         yield leaves
         leaves = new Leaves()

@@ -1,52 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import t, { type Test } from 'tap'
-import { readConfiguration } from '../../infra/configuration.ts'
-import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
-import { lastCheckpoint, TreeStore, type TreeGrowth } from '../../infra/postgres/transparency/tree-store.ts'
-import { commitmentOf } from '../../infra/transparency/commitment.ts'
-import { leafHash } from '../../infra/transparency/hashing.ts'
-import { GrowingTree } from '../../infra/transparency/tree.ts'
+import t from 'tap'
+import { TreeStore, type TreeGrowth } from '../../infra/postgres/transparency/tree-store.ts'
 import { noStream, type SubscriptionOptions } from '../../packages/kernel/ports.ts'
-import { openRuntime } from '../../services/composition/dependencies.ts'
-import { startNotary } from '../../services/notary/main.ts'
 import { eventually } from '../support/eventually.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
-
-/** A log with nothing in it, and what signs it. */
-async function emptyLog(t: Test) {
-  const { url: POSTGRES_URL } = await testDatabase(t)
-  const settings = { POSTGRES_URL, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
-  const {
-    postgres,
-    dependencies,
-    configuration,
-    asStored: store,
-    close,
-  } = await openRuntime(readConfiguration(settings))
-  t.teardown(close)
-  const { pool } = postgres
-  const { vault, log } = dependencies
-  const signers = await logSigners({ pool, vault, baseUrl: configuration.baseUrl })
-  const signed = (size: number) =>
-    eventually(
-      () => lastCheckpoint(pool),
-      (checkpoint) => checkpoint?.size === size,
-    )
-  const rightRoot = async () => {
-    const tree = new GrowingTree()
-    for await (const page of store.readOn(0))
-      for (const event of page) tree.add(leafHash(commitmentOf(event)))
-    return tree.root()
-  }
-  const start = (trees: TreeStore, follow = store.subscribe) =>
-    startNotary({ store: { ...store, subscribe: follow }, log, signers, trees })
-  return { pool, store, signed, rightRoot, start }
-}
+import { testDatabase } from '../support/postgres.ts'
+import { rootOver, unsignedLog } from '../support/transparency/unsigned-log.ts'
 
 t.test(
   'events that come again, and leaves whose write was committed though it failed, are signed once',
   async (t) => {
-    const { pool, store, signed, rightRoot, start } = await emptyLog(t)
+    const { url } = await testDatabase(t)
+    const { pool, store, notarise, signed } = await unsignedLog(t, url)
     const trees = new CutOff(pool)
     let handled = 0
     const eachBatchTwice = (options: SubscriptionOptions) =>
@@ -57,7 +21,7 @@ t.test(
           if (++handled % 2 === 1) throw new Error('it comes again')
         },
       })
-    const notary = await start(trees, eachBatchTwice)
+    const notary = await notarise(trees, { store: { ...store, subscribe: eachBatchTwice } })
     for (let count = 1; count <= 40; count++) {
       const events = [{ id: randomUUID(), type: 'PayoutSent', data: { count }, metadata }]
       await store.append(`payout-${randomUUID()}`, noStream, events)
@@ -68,7 +32,7 @@ t.test(
         (steps) => steps >= count / 10,
       )
     }
-    t.strictSame((await signed(40))?.root, await rightRoot())
+    t.strictSame((await signed(40))?.root, await rootOver(store))
     await notary.close()
   },
 )
@@ -93,11 +57,12 @@ class CutOff extends TreeStore {
 }
 
 t.test('an event that nobody can commit to keeps nothing before it from being signed, once', async (t) => {
-  const { pool, store, signed, rightRoot, start } = await emptyLog(t)
+  const { url } = await testDatabase(t)
+  const { pool, store, notarise, signed } = await unsignedLog(t, url)
   let failures = 0
   const counting = (options: SubscriptionOptions) =>
     store.subscribe({ ...options, onError: () => void failures++ })
-  const first = await start(new TreeStore(pool), counting)
+  const first = await notarise(new TreeStore(pool), { store: { ...store, subscribe: counting } })
   await pool.query(`
     insert into events (position, stream, revision, id, type, data, metadata)
     select number, 'payout-' || gen_random_uuid(), 0, gen_random_uuid(), 'PayoutSent', '{}',
@@ -110,7 +75,7 @@ t.test('an event that nobody can commit to keeps nothing before it from being si
   t.equal((await signed(59))?.position, 59)
   await first.close()
   await pool.query(`update events set metadata = '{}' where position = 60`)
-  const second = await start(new TreeStore(pool))
-  t.strictSame((await signed(100))?.root, await rightRoot())
+  const second = await notarise(new TreeStore(pool))
+  t.strictSame((await signed(100))?.root, await rootOver(store))
   await second.close()
 })

@@ -2,19 +2,15 @@ import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
-import { readConfiguration } from '../../infra/configuration.ts'
 import { leavesAhead } from '../../infra/event-store/embedded/leaves-ahead.ts'
 import { openEmbeddedStore } from '../../infra/event-store/embedded/store.ts'
-import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
-import { lastCheckpoint, TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
+import { TreeStore } from '../../infra/postgres/transparency/tree-store.ts'
 import { Leaves, type LogPart, type NewLeaves } from '../../infra/transparency/leaves.ts'
 import { GrowingTree } from '../../infra/transparency/tree.ts'
 import { hashesOf } from '../../infra/transparency/tiles.ts'
-import { openRuntime } from '../../services/composition/dependencies.ts'
-import { startNotary } from '../../services/notary/main.ts'
-import { eventually } from '../support/eventually.ts'
 import { lawOver } from '../support/law.ts'
-import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { unsignedLog } from '../support/transparency/unsigned-log.ts'
 
 const eventsPerPart = 300
 const partsAtLeast = 2
@@ -111,23 +107,14 @@ t.test('a log is signed whole, whatever becomes of the threads', async (t) => {
   await lawOver(t, Object.entries(ways), ([name, way]) =>
     t.test(name, async (t) => {
       const { url, store, expected } = await filled(t)
-      const settings = { POSTGRES_URL: url, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
-      const { postgres, dependencies, configuration, close } = await openRuntime(readConfiguration(settings))
-      t.teardown(close)
-      const { pool } = postgres
-      const { vault, log } = dependencies
-      const signers = await logSigners({ pool, vault, baseUrl: configuration.baseUrl })
-      const trees = new TreeStore(pool)
-      const notary = await startNotary({ store, log, signers, trees, leavesAhead: way(url, pool) })
-      const signed = await eventually(
-        () => lastCheckpoint(pool),
-        (last) => last?.size === events,
-      )
+      const { pool, notarise, signed } = await unsignedLog(t, url)
+      const notary = await notarise(new TreeStore(pool), { store, leavesAhead: way(url, pool) })
+      const checkpoint = await signed(events)
       await notary.close()
       const tree = new GrowingTree()
       for (const entry of hashesOf(expected.commitments)) tree.addEntry(entry)
-      t.strictSame(signed?.root, tree.root())
-      t.equal(signed?.position, expected.positions.at(-1))
+      t.strictSame(checkpoint?.root, tree.root())
+      t.equal(checkpoint?.position, expected.positions.at(-1))
     }),
   )
 })

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { readConfiguration } from '../../infra/configuration.ts'
-import { logSigners } from '../../infra/postgres/transparency/log-keys.ts'
 import { TreeStore, type TreeGrowth } from '../../infra/postgres/transparency/tree-store.ts'
 import { parseCheckpoint, type Checkpoint } from '../../infra/transparency/checkpoint.ts'
 import { commitmentOf } from '../../infra/transparency/commitment.ts'
@@ -11,10 +10,10 @@ import { entriesOf, tilePath, tileWidth } from '../../infra/transparency/tiles.t
 import { GrowingTree } from '../../infra/transparency/tree.ts'
 import { startService as start } from '../../services/all-in-one/start.ts'
 import { openRuntime } from '../../services/composition/dependencies.ts'
-import { startNotary } from '../../services/notary/main.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory, testDatabase } from '../support/postgres.ts'
 import { clientOf, startService, type MerchantClient, type TestService } from '../support/service.ts'
+import { treesOver, unsignedLog } from '../support/transparency/unsigned-log.ts'
 
 const payout = {
   amount: 500,
@@ -131,38 +130,23 @@ t.test('a tree goes on after a restart, with the same key', async (t) => {
 t.test(
   'a long log that nobody has signed is signed in steps, also when one of them is cut off',
   async (t) => {
-    const { url: POSTGRES_URL } = await testDatabase(t)
-    const settings = { POSTGRES_URL, DATA_DIR: temporaryDirectory(t), LOG_LEVEL: 'silent' }
-    const {
-      asStored: store,
-      postgres,
-      dependencies,
-      configuration,
-      close,
-    } = await openRuntime(readConfiguration(settings))
-    t.teardown(close)
-    const { pool } = postgres
+    const { url } = await testDatabase(t)
+    const { pool, store, notarise } = await unsignedLog(t, url)
     await pool.query(`
     insert into events (position, stream, revision, id, type, data, metadata)
     select number, 'payout-' || gen_random_uuid(), 0, gen_random_uuid(), 'PayoutSent', '{}', '{}'
     from generate_series(1, 12001) as number`)
-    const { vault, log } = dependencies
-    const signers = await logSigners({ pool, vault, baseUrl: configuration.baseUrl })
     const trees = new CutOff(pool)
-    const notary = await startNotary({ store, log, signers, trees })
+    const notary = await notarise(trees)
     const { rows } = await eventually(
       () => pool.query<Checkpoint>('select size, root from log_checkpoints order by size'),
       ({ rows }) => rows.at(-1)?.size === 12_001,
     )
     await notary.close()
     t.strictSame([trees.steps, rows.map(({ size }) => size)], [3, [5_000, 10_000, 12_001]])
-    const tree = new GrowingTree()
     const roots = new Map<number, Buffer>()
-    for await (const page of store.readOn(0))
-      for (const event of page) {
-        tree.add(leafHash(commitmentOf(event)))
-        if (rows.some(({ size }) => size === tree.size)) roots.set(tree.size, tree.root())
-      }
+    for await (const tree of treesOver(store))
+      if (rows.some(({ size }) => size === tree.size)) roots.set(tree.size, tree.root())
     t.strictSame(new Map(rows.map(({ size, root }) => [size, root])), roots)
   },
 )

@@ -190,13 +190,13 @@ export const book: Decider<Book, BookCommands, LedgerEvents> = {
   },
 }
 
-/** As many are loaded in a fraction of a second. */
+/** So many entries behind a snapshot are loaded in a fraction of a second. */
 const entriesAfterSnapshot = 25_000
 
 /**
  * A snapshot's cost grows with all its contents, loading a book with the events after it: at 100,000
  * accounts, holds or payments, a snapshot every 25,000 entries costs each of them 3 microseconds, and a load
- * stays within a second. Of fewer, each entry pays for one of them.
+ * stays within a second. A smaller book has a snapshot whenever it has had as many entries as contents.
  */
 function snapshotEvery(book: Book): number {
   const { openHolds, accounts, pendingPayments, youngPayments, reversals } = book
