@@ -35,11 +35,19 @@ const inBrowser = async (path: string, init: RequestInit = {}) => {
 const press = (path: string, fields: Readonly<Record<string, string>>) =>
   inBrowser(`${path}/pay?lang=fr`, { method: 'POST', body: new URLSearchParams(fields) })
 const byPhone = { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '77 000 00 42' }
+/** What was pressed in a browser is listed a moment later: only whoever asked is shown it at once. */
+async function paymentOf(invoice: string): Promise<string> {
+  const { body } = await eventually(
+    () => service.get(`/api/v1/billing/invoices/${invoice}`),
+    ({ body }) => body['payment_intent'] !== null,
+  )
+  return String(body['payment_intent'])
+}
 const patch = (id: string, status: string) =>
   service.call('PATCH', `/api/v1/merchant/invoices/${id}/status`, { status })
 
 t.test('a payer pays an invoice on its page, in French', async (t) => {
-  const { path } = await page({ customer_name: 'Awa <Koné>' })
+  const { id, path } = await page({ customer_name: 'Awa <Koné>' })
   const shown = await inBrowser(`${path}?lang=fr`)
   t.equal(shown.status, 200)
   t.match(shown.text, /Payer 5\s000\sF\sCFA/)
@@ -50,10 +58,7 @@ t.test('a payer pays an invoice on its page, in French', async (t) => {
   t.match((await json(`${path}/status`)).body, { payment_status: 'processing', poll_after_ms: 1_500 })
   const again = await press(path, byPhone)
   t.equal(again.status, 303, 'pressing twice is harmless')
-  const { body: listed } = await service.get<{ data: { payment_intent: string }[] }>(
-    '/api/v1/billing/invoices?limit=1',
-  )
-  await answerPayment(service, listed.data[0]!.payment_intent)
+  await answerPayment(service, await paymentOf(id))
   await eventually(
     () => json(path),
     ({ body }) => body['status'] === 'paid',
@@ -77,8 +82,7 @@ t.test('whoever has a number of another country pays with it', async (t) => {
   const pressed = await inBrowser(`${path}/pay?lang=fr&country=CI`, { method: 'POST', body })
   t.match(pressed, { status: 303, location: there })
   t.match((await inBrowser(`${path}?lang=fr`)).text, 'code PIN MoMo', 'also without the country')
-  const { body: bill } = await service.get(`/api/v1/billing/invoices/${id}`)
-  await answerPayment(service, bill['payment_intent'])
+  await answerPayment(service, await paymentOf(id))
   const paid = await eventually(
     () => json(path),
     ({ body }) => body['status'] === 'paid',
@@ -155,8 +159,7 @@ t.test('a paid invoice has a receipt, which is the same bytes every time', async
   const { id, path } = await page({ customer_name: 'Awa Koné' })
   t.equal((await printed(`${path}/receipt.pdf?lang=fr`)).status, 404, 'not before it is paid')
   await press(path, byPhone)
-  const { body } = await service.get(`/api/v1/billing/invoices/${id}`)
-  await answerPayment(service, body['payment_intent'])
+  await answerPayment(service, await paymentOf(id))
   const { body: shown } = await eventually(
     () => json(path),
     ({ body }) => body['payment_status'] === 'paid',
@@ -188,9 +191,9 @@ t.test('whoever was shown less than what is left pays nothing, and is shown it',
 t.test('a receipt says what of it was paid back', async (t) => {
   const { id, path } = await page()
   await press(path, byPhone)
-  const { body } = await service.get(`/api/v1/billing/invoices/${id}`)
-  await answerPayment(service, body['payment_intent'])
-  const payment = `/api/v1/merchant/payments/${body['payment_intent']}`
+  const intent = await paymentOf(id)
+  await answerPayment(service, intent)
+  const payment = `/api/v1/merchant/payments/${intent}`
   t.equal((await service.post(`${payment}/refund`, { amount: 1_500 })).status, 201)
   const { text } = await eventually(
     () => inBrowser(`${path}?lang=fr`),
