@@ -1,8 +1,13 @@
-import { Country, literals, optional, record, Type } from '../vocabulary.ts'
+import { literals, optional, record, Type } from '../vocabulary.ts'
 
 // What the addresses of several hosted pages carry.
 
-const lang = optional({ ...literals('fr', 'en'), description: "Instead of the browser's language" })
+/** Messengers and payers change addresses: what names no language or country of ours is left aside. */
+const named = { maxLength: 256 }
+
+const lang = optional(
+  Type.String({ ...named, description: "`fr` or `en`; anything else: the browser's language" }),
+)
 
 /** Where a page leads back to is stored nowhere: its address carries it. */
 const back = optional(
@@ -25,7 +30,13 @@ export const LeavingQuery = record({ lang, back })
 /** Of a page to which operators send payers back. */
 export const PaidQuery = record({ lang, back, ...brought })
 
-const country = optional({ ...Country, description: 'Where the payer pays from, where that is another one' })
+const country = optional(
+  Type.String({
+    ...named,
+    'x-normalize': 'upper',
+    description: 'Where the payer pays from, as an ISO 3166-1 code, where that is another one',
+  }),
+)
 
 /** The same of a page that is paid from several countries. */
 export const InvoiceLeavingQuery = record({ lang, back, country })

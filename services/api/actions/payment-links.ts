@@ -71,7 +71,7 @@ export async function followPaymentLink(
 ): Promise<Redirection | { readonly seen: LinkPreview }> {
   const { params, query, dependencies, id } = request
   const linkId = idOfSlug(params['slug']!)!
-  const language = query.lang === undefined ? '' : `?lang=${query.lang}`
+  const language = query.lang === undefined ? '' : `?lang=${encodeURIComponent(query.lang)}`
   const known = await knownSession(request, linkId)
   if (known) return { location: known + language }
   const { name } = await activeMerchant(dependencies, request.caller.merchant)

@@ -19,14 +19,19 @@ export interface Reader {
 
 const dictionaries: Readonly<Record<Language, Words>> = { fr: isolating(french), en: isolating(english) }
 
+/** Of an address, such as `fr`, `FR` or `fr-CI`. */
+export function chosenLanguage(tag: unknown): Language | undefined {
+  const [name] = String(tag).toLowerCase().split('-')
+  return languages.find((one) => one === name)
+}
+
 /** As the reader has chosen, else as the browser asks for. */
 export function readerOf({
   query,
   path,
   language: best,
 }: Pick<Visit, 'query' | 'path' | 'language'>): Reader {
-  const chosen = languages.find((one) => one === query['lang'])
-  const language = chosen ?? languages.find((one) => one === best(languages)) ?? 'en'
+  const language = chosenLanguage(query['lang']) ?? languages.find((one) => one === best(languages)) ?? 'en'
   const other = language === 'fr' ? 'en' : 'fr'
   const kept = ['back', 'country']
     .filter((name) => typeof query[name] === 'string')

@@ -52,7 +52,10 @@ export function notice(refusal: Refusal, visit: Visit): string {
   const { words, language } = reader
   const isMissing = refusals[refusal.reason][0] === 404
   const which = titles[refusal.reason] ?? (isMissing ? 'missing' : 'failed')
-  const lead = problems[refusal.reason] ? problemWords(refusal, reader) : words[`${which}Lead`]
+  // Nobody has pressed anything yet: only the address was wrong.
+  const isAddress = refusal.reason === 'request_must_be_valid' && visit.path === pageOf(visit.path)
+  const isExplained = problems[refusal.reason] !== undefined && !isAddress
+  const lead = isExplained ? problemWords(refusal, reader) : words[`${which}Lead`]
   const said = which === 'failed' ? lead : words[`${which}Lead`]
   const title = words[`${which}Title`]
   const isRetryable = refusals[refusal.reason][2]
@@ -61,6 +64,6 @@ export function notice(refusal: Refusal, visit: Visit): string {
     title,
     content: html`<h1>${title}</h1>
       <p>${said}</p>
-      ${isRetryable && html`<a class="button" href="${here}">${words.again}</a>`}`,
+      ${(isRetryable || isAddress) && html`<a class="button" href="${here}">${words.again}</a>`}`,
   })
 }
