@@ -232,7 +232,7 @@ t.test('what is in the wallet is spent on the page, once, and only by whoever ma
   t.equal(await press(other, other.invoice, '1000'), 303)
   t.equal(await standing(other.invoice), 1_000, 'never more than the button says')
   const pressed = await Promise.all([press(other, other.invoice), press(other, other.invoice)])
-  t.ok(pressed.includes(303), pressed.join())
+  t.strictSame(pressed, [303, 303], 'whoever comes second sees what is paid')
   t.equal(await standing(other.invoice), 3_000)
 })
 
@@ -249,14 +249,11 @@ t.test('the wallet button, pressed again and again, pays once', async (t) => {
   const page = await visitor(t)
   await page.goto(url)
   const name = /^Pay 12,500\sF\sCFA from the wallet/
-  await Promise.all([page.getByRole('button', { name }).dblclick(), press(), press(), press()])
+  const [, ...early] = await Promise.all([page.getByRole('button', { name }).dblclick(), press(), press()])
   const standing = async () => (await service.get(`/api/v1/billing/invoices/${invoice}`)).body
   await eventually(standing, ({ status }) => status === 'paid')
   const late = await Promise.all([press(), press()])
-  t.strictSame(
-    late.map(({ status }) => status),
-    [303, 303],
-  )
+  t.ok([...early, ...late].every(({ status }) => status === 303))
   t.equal((await standing())['amount_paid'], 12_500)
   const { body } = await eventually(
     () => service.get(`/api/v1/merchant/customers/${customer}`),

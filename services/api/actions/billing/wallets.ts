@@ -72,7 +72,7 @@ export async function payByWallet(request: Applying, wish: WalletWish): Promise<
       refuse('idempotency_key_must_be_for_one_request')
     if (known.status === 'failed') continue
     if (known.status === 'none') await start(request, id, wish)
-    await answered(request, wish.invoice, id)
+    await answeredByBook(request, wish.invoice, id)
     const shown = viewWalletApplication(id, await readState(store, walletApplication, id))
     if (shown) return shown
   }
@@ -116,11 +116,16 @@ function payerOf({ customer }: ExistingInvoice, named: string | undefined): stri
 const looks = 250
 const looksEveryMs = 20
 
-/** The policies take the money and pay the invoice within a moment. */
-async function answered(request: Applying, invoiceId: string, application: string): Promise<void> {
+/** The policies take the money and pay the invoice within a moment. Without an application: any. */
+export async function answeredByBook(
+  request: Pick<Applying, 'owner' | 'dependencies'>,
+  invoiceId: string,
+  application?: string,
+): Promise<void> {
   for (let look = 1; look <= looks; look++) {
     const { walletPayment } = await invoiceOf(request, invoiceId)
-    if (walletPayment?.application !== application || !walletPayment.isOpen) return
+    const isAnother = application !== undefined && walletPayment?.application !== application
+    if (isAnother || !walletPayment?.isOpen) return
     await pause(looksEveryMs)
   }
   refuse('dependency_must_answer_in_time', { detail: 'The book has not answered yet', retryAfterSeconds: 1 })

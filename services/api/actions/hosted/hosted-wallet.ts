@@ -7,7 +7,8 @@ import { hostedPortal, permitted, type RequestPart, type HostedPortalView } from
 import { AtMost } from './hosted-payment.ts'
 import { invoiceOf } from '../billing/invoices.ts'
 import { invoicesOf } from '../billing/portal.ts'
-import { payByWallet } from '../billing/wallets.ts'
+import { answeredByBook, payByWallet } from '../billing/wallets.ts'
+import { orWhatIsUnderWay } from './under-way.ts'
 
 export const WalletForm = record({
   AtMost,
@@ -25,8 +26,18 @@ export async function payByWalletFromPage(request: Pressing): Promise<HostedPort
   const { state } = await permitted(request, 'wallet')
   await permitted(request, 'invoices')
   await requireAmong(request, { from: invoices, id, columns: invoicesOf(state.customer) })
-  const current = await invoiceOf(request, id)
-  if (isPayable(current) && !current.walletPayment?.isOpen)
-    await payByWallet(request, { invoice: id, customer: state.customer, amount })
-  return hostedPortal(request)
+  const before = await invoiceOf(request, id)
+  return orWhatIsUnderWay(
+    async () => {
+      if (isPayable(before) && !before.walletPayment?.isOpen)
+        await payByWallet(request, { invoice: id, customer: state.customer, amount })
+      else await answeredByBook(request, id)
+      return hostedPortal(request)
+    },
+    async () => {
+      await answeredByBook(request, id)
+      const { amountPaid } = await invoiceOf(request, id)
+      return amountPaid > before.amountPaid ? hostedPortal(request) : undefined
+    },
+  )
 }

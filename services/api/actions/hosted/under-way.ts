@@ -1,7 +1,12 @@
 import { Refusal, type RefusalName } from '../../../../packages/contract/refusals.ts'
 
-/** Somebody else has begun to pay the same meanwhile. */
-const races: readonly RefusalName[] = ['confirmation_must_be_the_only_one', 'resource_must_not_have_changed']
+/** Somebody else has begun to pay the same meanwhile, or has paid it. */
+const races: readonly RefusalName[] = [
+  'confirmation_must_be_the_only_one',
+  'resource_must_not_have_changed',
+  'invoice_state_must_allow_it',
+  'wallet_must_cover_the_amount',
+]
 
 /** A page on which nothing is under way yet shows nobody what has become of pressing. */
 export function ifUnderWay<View extends { readonly payment_status: string }>(view: View): View | undefined {
