@@ -101,6 +101,8 @@ export function viewInvoice(
 ): InvoiceView | undefined {
   if (state.status === 'none') return undefined
   const { period, description } = state
+  // What costs nothing is paid as soon as it has its number.
+  const isFree = state.status === 'open' && number !== null && amountDue(state) === 0
   return {
     id: publicId('inv', id),
     object: 'invoice',
@@ -109,7 +111,7 @@ export function viewInvoice(
     number: number === null ? null : numberText(number),
     customer: state.customer && publicId('cus', state.customer),
     subscription: state.subscription && publicId('sub', state.subscription),
-    status: state.status,
+    status: isFree ? 'paid' : state.status,
     currency: state.currency.toLowerCase(),
     amount_due: amountDue(state),
     amount_paid: state.amountPaid,

@@ -46,6 +46,8 @@ export async function prepareInvoice(request: Request<Static<typeof InvoiceReque
   const amount =
     amountDue ?? about?.price ?? other('/amountDue', 'amountDue is required without a subscription')
   const [start, end] = [periodStart ?? about?.start, periodEnd ?? about?.end]
+  if (start && !end) other('/periodEnd', 'periodEnd is required with periodStart')
+  if (end && !start) other('/periodStart', 'periodStart is required with periodEnd')
   if (start && end && end <= start) other('/periodEnd', 'the period must end after its start')
   const timeZone = await zoneOf(request)
   return {
