@@ -3,7 +3,7 @@ import { documents } from '../packages/kernel/projection.ts'
 
 export const subscriptions = documents(subscription, {
   name: 'subscriptions',
-  version: 2,
+  version: 3,
   columns: { status: 'text', customerId: 'text', billingPlanId: 'text' },
   row: (state) => {
     if (state.status === 'none') return undefined

@@ -131,4 +131,21 @@ t.test('a subscription that begins later is awaited until then', async (t) => {
   t.match(await becomes(id, 'active'), { current_period_start: start, current_period_end: end })
 })
 
+t.test('what is to run once runs once, also where it begins later', async (t) => {
+  const { body: clock } = await service.get('/api/test/clock')
+  const start = new Date(Date.parse(String(clock['now'])) + 10 * daySeconds * 1_000).toISOString()
+  const id = await subscribe(service, { currentPeriodStart: start, cancelAtPeriodEnd: true })
+  const later = await subscribe(service, { currentPeriodStart: start })
+  t.equal((await service.post(`${path}/${later}/cancel`, { atPeriodEnd: true })).status, 200)
+  const { current_period_end: end } = await shown(id)
+  await passDays(service, 11)
+  for (const one of [id, later]) t.match(await becomes(one, 'active'), { current_period_end: end })
+  await passDays(service, 31)
+  for (const one of [id, later]) {
+    await becomes(one, 'canceled')
+    const types = (await typesOf(one)).filter((type) => type !== 'SubscriptionCancelScheduled')
+    t.strictSame(types, ['SubscriptionStarted', 'SubscriptionRenewed', 'SubscriptionCanceled'])
+  }
+})
+
 testConservation(() => service)

@@ -24,7 +24,9 @@ const Quantity = Type.Integer({
   description: 'How many of it; left out, one',
 })
 const reason = maybe(proseText(1000, 'Kept with the cancellation'))
-const cancelsAtEnd = maybe(Type.Boolean({ description: 'True: it ends with its first period' }))
+const cancelsAtEnd = maybe(
+  Type.Boolean({ description: 'True: it ends with its first period, or with its trial' }),
+)
 
 /** Spec, billing. What is left out there is required by rule. */
 export const SubscriptionRequest = record({

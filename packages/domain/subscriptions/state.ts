@@ -79,6 +79,17 @@ export function billableOf(items: readonly Item[]): readonly (readonly [meter: s
   return prices.map(([meter, price]) => [meter, Math.max(1, Math.floor(share / Math.max(1, price)))])
 }
 
+/** Whether another period follows this one. One that waits to begin has its first period still before it. */
+export function renewsAtEnd({
+  status,
+  cancelAtPeriodEnd,
+  period,
+  trialEnd,
+}: Pick<ExistingSubscription, 'status' | 'cancelAtPeriodEnd' | 'period' | 'trialEnd'>): boolean {
+  if (status === 'canceled' || status === 'unpaid') return false
+  return !cancelAtPeriodEnd || (period.number === 0 && trialEnd === null)
+}
+
 /** When it becomes unpaid, if it does: the oldest of what is overdue decides. */
 export function unpaidFrom(
   status: ExistingSubscription['status'],

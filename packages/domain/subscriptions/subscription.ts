@@ -4,10 +4,11 @@ import { givenMetadata } from '../../contract/metadata.ts'
 import { refuse } from '../../contract/refusals.ts'
 import type { Decider, Message } from '../../kernel/decider.ts'
 import { subscriptionEvents, type Bill, type Item, type SubscriptionEvents } from './events.ts'
-import { endOf, periodAt, scheduleOf, type Timing } from './periods.ts'
+import { endOf, periodAt, scheduleOf, type Period, type Timing } from './periods.ts'
 import {
   billOf,
   metersOf,
+  renewsAtEnd,
   unpaidFrom,
   type ExistingSubscription,
   type Subscription,
@@ -61,18 +62,19 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
     RenewSubscription({ number, usage }, state, { now }) {
       const current = begun(state)
       const { period, status, cancelAtPeriodEnd } = current
-      const isOver = period.end <= now.toISOString()
-      if (status === 'canceled' || period.number !== number || !isOver) return []
-      if (cancelAtPeriodEnd) return [canceled(current, null, usage)]
-      return status === 'unpaid'
-        ? []
-        : [{ type: 'SubscriptionRenewed', data: { bill: nextBill(current, usage) } }]
+      if (status === 'canceled' || period.number !== number || !isOver(period, now)) return []
+      if (renewsAtEnd(current))
+        return [{ type: 'SubscriptionRenewed', data: { bill: nextBill(current, usage) } }]
+      return cancelAtPeriodEnd ? [canceled(current, null, usage)] : []
     },
 
-    CancelSubscription({ atPeriodEnd, reason, usage, number }, state) {
+    CancelSubscription({ atPeriodEnd, reason, usage, number }, state, { now }) {
       const current = existing(state)
       const { status, customer, cancelAtPeriodEnd, period } = current
       if (!atPeriodEnd && status === 'canceled') return []
+      // What is paid for does not depend on how soon it is renewed.
+      if (renewsAtEnd(current) && isOver(period, now))
+        refuse('resource_must_not_have_changed', { detail: beingRenewed, retryAfterSeconds: 1 })
       // Renewed meanwhile: that use is billed already.
       if (!atPeriodEnd && number !== null && number !== period.number)
         refuse('resource_must_not_have_changed')
@@ -141,7 +143,9 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
     SubscriptionRecovered: (state, { invoice }, { at }) => {
       const { status, period } = begun(state)
       const wasPaused = status === 'unpaid' && period.end < at
-      return { ...without(state, invoice), status: 'active', pausedUntil: wasPaused ? at : null }
+      const waits = period.number === 0 && period.end > at
+      const pausedUntil = wasPaused ? at : null
+      return { ...without(state, invoice), status: waits ? 'trialing' : 'active', pausedUntil }
     },
     SubscriptionBecameUnpaid: (state) => ({ ...begun(state), status: 'unpaid' }),
     SubscriptionCancelScheduled: (state) => ({ ...begun(state), cancelAtPeriodEnd: true }),
@@ -162,11 +166,16 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
 function nextBill(current: ExistingSubscription, usage: Usage): Bill {
   const { recurrence, period, first, pausedUntil } = current
   const number = period.number + 1
-  if (number === 1) return billOf(current, { number, span: first, usage: {}, isRenewed: true })
-  const span = pausedUntil
-    ? periodAt(recurrence, period.end, pausedUntil)
-    : { start: period.end, end: endOf(recurrence, period.end) }
-  return billOf(current, { number, span, usage, isRenewed: true })
+  const next = number === 1 ? first : { start: period.end, end: endOf(recurrence, period.end) }
+  const isPassed = pausedUntil !== null && next.end <= pausedUntil
+  const span = isPassed ? periodAt(recurrence, next.end, pausedUntil) : next
+  return billOf(current, { number, span, usage: number === 1 ? {} : usage, isRenewed: true })
+}
+
+const beingRenewed = 'Its period has ended, and it is about to be renewed: try again in a moment'
+
+function isOver({ end }: Period, now: Date): boolean {
+  return end <= now.toISOString()
 }
 
 function canceled(current: ExistingSubscription, reason: string | null, usage: Usage): Happening {

@@ -7,6 +7,7 @@ import {
   billableOf,
   meteredMax,
   metersOf,
+  renewsAtEnd,
   type ExistingSubscription,
   type Subscription,
 } from '../../../../packages/domain/subscriptions/state.ts'
@@ -69,8 +70,7 @@ async function admitted(request: Request<Body>): Promise<Used> {
   const at = occurredAt ?? now
   if (at > now) refuseField('request_must_be_valid', '/occurredAt', 'occurredAt is in the future')
   const { number, end } = state.period
-  const isLast = state.status === 'unpaid' || state.cancelAtPeriodEnd
-  if (isLast && at >= end) {
+  if (!renewsAtEnd(state) && at >= end) {
     const detail = 'Nothing is billed after the period that is over: the subscription is not renewed'
     refuse('subscription_must_be_running', { detail })
   }
