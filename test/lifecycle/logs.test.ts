@@ -145,6 +145,8 @@ async function strangersPaths(client: MerchantClient): Promise<readonly string[]
     `/api/v1/checkout/sessions/${bare}/history`,
     `/api/v1/payment_links/${body.slug}`,
     `/checkout/session/x/portal/${token}`,
+    `/checkout/session/..%2Fsession%2F${bare}`,
+    `/checkout/session/x%2F..%2F..%5Csession%2F.%2F${bare}`,
     `/pay/x/api/v1/events/${id}`,
     ...[
       '/portal/',

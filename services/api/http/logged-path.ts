@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { partsOf } from '../../../packages/contract/openapi/names.ts'
 import { objectName } from '../../../packages/contract/resource.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
@@ -18,7 +19,7 @@ export function pathsForLogs(routes: readonly AnyRoute[]): (path: string) => str
     const [plain] = decoded(path).split(/[?#]/) as [string]
     const hidden = behind.reduce(
       (text, [place, shown]) => text.replaceAll(place, shown),
-      plain.replaceAll(/[/\\]+(?:\.[/\\]+)*/g, '/'),
+      posix.normalize(plain.replaceAll('\\', '/')),
     )
     return written(hidden.replaceAll(opening, '{id}').split('/'))
   }
