@@ -68,13 +68,12 @@ for (const way of ways) {
       (known) => known !== null,
     )
     await answerPayment(service, intent)
-    await eventually(
-      () => showsByNow(page, page.getByRole('heading', { name: way.paid })),
-      (isShown) => isShown,
-    )
+    const shown = (name: string) =>
+      eventually(() => showsByNow(page, page.getByRole('heading', { name })), Boolean)
+    await shown(way.paid)
     await judged('paid')
     await page.goto(url)
-    await page.getByRole('heading', { name: way.settled }).waitFor()
+    await shown(way.settled)
     await judged('after')
   })
 }
