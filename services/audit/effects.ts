@@ -28,6 +28,7 @@ interface Owed {
 type Data = { readonly money: Money } & Money & {
     readonly shares?: Money['credits']
   } & { readonly operationId: string; readonly remedy: string; readonly refund: string } & {
+    readonly nth: number
     readonly application: string
   } & {
     readonly to: { readonly merchant: string }
@@ -64,13 +65,16 @@ const owedBy: Readonly<Record<string, OwedBy>> = {
   RefundResultContradicted: (data, id) => charged(id, data.remedy, refundMoney(data)),
   PaymentIntentRefundCharged: (data) => ({ key: `charge ${data.refund}`, money: refundMoney(data) }),
   PaymentIntentSucceeded: (data, id) => ({ key: `payment ${id}`, money: paidMoney(data) }),
-  PaymentIntentLateSuccessRecorded: (data) => ({ key: `late ${data.operationId}`, money: refundMoney(data) }),
+  PaymentIntentLateSuccessRecorded: (data) => ({
+    key: `late ${data.operationId} 1`,
+    money: refundMoney(data),
+  }),
   PaymentIntentLateRefundContradicted: (data) => {
     if (data.remedy !== 'reopen') return undefined
-    return { key: `late ${data.operationId}`, money: refundMoney(data) }
+    return { key: `late ${data.operationId} ${data.nth}`, money: refundMoney(data) }
   },
   PaymentIntentLateSuccessRefunded: (data) => ({
-    key: `late refund ${data.operationId}`,
+    key: `late refund ${data.operationId} ${data.nth}`,
     money: refundMoney(data),
   }),
   InvoiceWalletPaymentStarted: ({ application, ...data }) => ({
@@ -133,6 +137,8 @@ export class EffectsAudit {
   /** Streams that money was held for and that have begun: what they have not claimed goes back. */
   readonly #begun = new IdTable()
   readonly #sent = new IdTable()
+  /** How often late money came, and went back, by its step and operation. */
+  readonly #late = new Map<string, number>()
 
   constructor(note: Note) {
     this.#note = note
@@ -166,7 +172,7 @@ export class EffectsAudit {
     if (this.#isGivenBack(type, held)) return
     const step = steps[type] ?? steps[data.template]
     if (step === undefined && ownDecisions.has(data.template)) return
-    const key = `${step} ${data.subject.id}`
+    const key = this.#keyOf(step, data.subject.id)
     const owed = this.#owed.get(key)
     this.#owed.delete(key)
     if (!owed) {
@@ -176,6 +182,15 @@ export class EffectsAudit {
       )
     }
     this.#compare(owed, data, book)
+  }
+
+  /** Late money may go back and come again while the book is behind: each time is another entry. */
+  #keyOf(step: string | undefined, subject: string): string {
+    const key = `${step} ${subject}`
+    if (step !== 'late' && step !== 'late refund') return key
+    const nth = 1 + (this.#late.get(key) ?? 0)
+    this.#late.set(key, nth)
+    return `${key} ${nth}`
   }
 
   /** The book does not cover what an event owes it: nothing moves, and nothing is owed any more. */

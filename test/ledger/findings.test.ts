@@ -1,5 +1,8 @@
 import t from 'tap'
+import type { RecordedEvent } from '../../packages/kernel/projection.ts'
 import { Differences } from '../../services/audit/differences.ts'
+import { EffectsAudit } from '../../services/audit/effects.ts'
+import type { EntryData } from '../../services/audit/entry-data.ts'
 import { Violations } from '../../services/audit/violations.ts'
 import { payouts } from '../../projections/payouts.ts'
 
@@ -42,4 +45,34 @@ t.test('what another metric tells of is counted by itself, and hides nothing', a
     [{ row: 'row' }],
   )
   t.equal(named.at(-1)!.isToldElsewhere, true)
+})
+
+t.test('late money goes back and comes again before the book has heard of the first time', async (t) => {
+  const [merchant, operationId] = ['first', 'operation']
+  const money = { operationId, amount: 5_000, fee: 0, currency: 'XOF', rail: 'mobile_money.SN.wave' }
+  const said: string[] = []
+  const audit = new EffectsAudit((rule, problem) => said.push(`${rule}: ${problem}`))
+  const happens = (type: string, data: object = {}) => {
+    const stamp = {
+      stream: 'payment_intent-1',
+      id: '1',
+      position: 1,
+      metadata: { merchant, livemode: false },
+    }
+    audit.event({ ...stamp, type, data: { ...money, ...data } } as unknown as RecordedEvent)
+  }
+  const isBooked = (template: string) => {
+    const amounts = { amount: money.amount, fee: 0 }
+    const data = { template, subject: { type: 'operation', id: operationId }, amounts, postings: [] }
+    const entry = { type: 'EntryPosted', id: `${merchant}.test.XOF`, data }
+    audit.entry(entry as unknown as RecordedEvent<EntryData>)
+  }
+  happens('PaymentIntentLateSuccessRecorded')
+  happens('PaymentIntentLateSuccessRefunded', { nth: 1 })
+  happens('PaymentIntentLateRefundContradicted', { remedy: 'reopen', nth: 2 })
+  for (const template of ['payment.late', 'payment.late_refund', 'payment.late']) isBooked(template)
+  t.equal(audit.end(1), 0)
+  t.strictSame(said, [])
+  isBooked('payment.late')
+  t.match(said, [/follows from no event/], 'a third time nobody asks for')
 })
