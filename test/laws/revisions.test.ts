@@ -48,12 +48,12 @@ async function otherValues(route: AnyRoute, names: readonly string[]): Promise<B
     description: 'Lasts a week',
     unit_amount: 4_500,
     currency: 'XAF',
-    default_price: 'weekly',
     minimum_balance_currency: 'EUR',
     secondaryEmail: 'second@example.com',
     onboardingStep: 'webhook',
     nickname: 'Clé du bureau',
     metadata: { lot: '12' },
+    ...(names.includes('default_price') && { default_price: await makeResource(service, 'plan') }),
     ...(names.includes('default_destination_id') && {
       default_destination_id: await makeResource(service, 'payout_destination'),
     }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { anyIdentity } from '../../packages/contract/identity.ts'
+import { hostedCardToken } from '../../packages/contract/payments/sandbox.ts'
 import type { Request } from '../../packages/contract/routes.ts'
 import { paymentLink } from '../../packages/domain/payment-links/payment-link.ts'
 import { reserveLink } from '../../services/api/actions/hosted/checkout-links.ts'
@@ -118,6 +119,22 @@ t.test('where the payer chooses the amount and pays the fee, the merchant gets t
   })
 })
 
+t.test("a payer who is at the bank's page and chooses another amount is asked for that one", async (t) => {
+  const link = await createLink({ currency: 'XOF', country: 'CI' })
+  const { session } = await follow(link)
+  const card = { payment_method: { type: 'card', card: { token: hostedCardToken } } }
+  const press = (amount: number) => pay(session, { ...card, collected: { amount } })
+  const first = await press(50_000)
+  t.match(first.body, { status: 'requires_action', redirect_url: /^http/ })
+  t.match((await press(50_000)).body, first.body, 'pressing twice is once')
+  const other = await press(5_000)
+  t.match(other.body, { status: 'requires_action', redirect_url: /^http/ })
+  const amountOf = async ({ body }: typeof first) =>
+    (await service.get(`/api/v1/payment-intents/${String(body['payment_intent'])}`)).body
+  t.match(await amountOf(other), { amount: 5_000, status: 'requires_action' })
+  t.match(await amountOf(first), { amount: 50_000, status: 'canceled' })
+})
+
 t.test('a payer who changes the amount before paying pays the last one', async (t) => {
   const link = await createLink({ currency: 'XOF', country: 'CI' })
   const { session } = await follow(link)
@@ -151,6 +168,9 @@ t.test('a link for one payment is paid by one of ten who press at once', async (
     { status: 'completed' },
   )
   t.match(await follow(link), { status: 410, body: { code: 'IKW-RES-006' } })
+  const who = going[0]!.body['id']
+  const own = payers.find(({ session }) => session === who)!
+  t.match(await follow(link, own.cookie), { status: 302, session: who }, 'who has paid sees that')
   for (const { session } of payers) {
     const { status, body } = await pay(session)
     t.ok(status === 400 || body['status'] === 'succeeded', JSON.stringify(body))

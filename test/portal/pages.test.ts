@@ -209,10 +209,10 @@ t.test('a page shows what it was opened for, in both languages, and says when it
 
 t.test('what is in the wallet is spent on the page, once, and only by whoever may', async (t) => {
   const [own, other, limited] = await threeCustomers()
-  const press = async (portal: Portal, invoice: string, AtMost = '3000') => {
+  const press = async (portal: Portal, invoice: string, AtMost = '3000', Left?: string) => {
     const path = `${new URL(portal.url).pathname}/invoices/${invoice}/wallet`
     const headers = { accept: 'text/html' }
-    const body = new URLSearchParams({ AtMost })
+    const body = new URLSearchParams({ AtMost, ...(Left && { Left }) })
     return (await fetch(service.url + path, { method: 'POST', headers, body, redirect: 'manual' })).status
   }
   t.equal(await press(own, other.invoice), 404)
@@ -228,7 +228,8 @@ t.test('what is in the wallet is spent on the page, once, and only by whoever ma
     (await service.get<{ amount_paid: number }>(`/api/v1/billing/invoices/${invoice}`)).body.amount_paid
   t.equal(await press(own, own.invoice), 402, 'an empty wallet pays nothing')
   t.equal(await press(other, other.invoice, '0'), 400)
-  t.equal(await press(other, other.invoice, '1000'), 303)
+  t.equal(await press(other, other.invoice, '1000', '12500'), 303)
+  t.equal(await press(other, other.invoice, '1000', '12500'), 303, 'the same button a second time')
   t.equal(await standing(other.invoice), 1_000, 'never more than the button says')
   const pressed = await Promise.all([press(other, other.invoice), press(other, other.invoice)])
   t.strictSame(pressed, [303, 303], 'whoever comes second sees what is paid')

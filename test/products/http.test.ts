@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createPlan } from '../support/commerce/billing.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -31,6 +32,19 @@ t.test('a product shows what it was created with, and a change shows at once', a
   const revised = await service.call('PATCH', `${path}/${id}`, revision)
   t.match(revised, { status: 200, body: { ...revision, metadata: { shelf: '3', row: '7' } } })
   t.match((await service.call('PATCH', `${path}/${id}`, { description: null })).body, { description: null })
+})
+
+t.test('a product is sold by a plan of its merchant, and priced in a currency', async (t) => {
+  const id = await create({ name: 'Course', default_price: await createPlan(service) })
+  const nobodys = `plan_${'0'.repeat(32)}`
+  const refused = { status: 404, body: { code: 'IKW-RES-001', param: '/default_price' } }
+  for (const default_price of ['nonsense', nobodys]) {
+    t.match(await service.post(path, { name: 'Course', default_price }), refused)
+    t.match(await service.call('PATCH', `${path}/${id}`, { default_price }), refused)
+  }
+  t.match(await service.call('PATCH', `${path}/${id}`, { default_price: null }), { status: 200 })
+  const bare = await service.post(path, { name: 'Course', unit_amount: 500 })
+  t.match(bare, { status: 400, body: { param: '/currency', errors: [{ pointer: '/currency' }] } })
 })
 
 t.test('a list shows active or inactive products, newest first, and counts them', async (t) => {

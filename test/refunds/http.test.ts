@@ -256,6 +256,15 @@ t.test('a fee is quoted without being charged', async (t) => {
       ],
     },
   })
+  const unserved = [
+    [{ operator: 'nope' }, '/operator'],
+    [{ operator: 'mtn', country: 'SN' }, '/operator'],
+    [{ country: 'FR' }, '/country'],
+  ] as const
+  for (const [wish, param] of unserved) {
+    const answer = await service.post('/api/v1/fees/quote', { amount: 500, currency: 'XOF', ...wish })
+    t.match(answer, { status: 400, body: { code: 'IKW-TRANSFER-001', param } })
+  }
   const nothing = { amount: 1, currency: 'JPY', operation: 'payout' }
   t.match(await service.post('/api/v1/fees/quote', nothing), {
     status: 400,

@@ -55,6 +55,25 @@ function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Mark
   refuseField('payment_must_be_eligible', pointer, `${limits}; the amount is ${spelledAmount(amountMinor)}`)
 }
 
+interface Quoted {
+  readonly direction: Direction
+  readonly country: string | null
+  readonly operator: string | null
+}
+
+/** Refuses to say what something costs that nobody carries out. */
+export function admitQuote({ direction, country, operator: name }: Quoted): void {
+  const reason = 'payment_must_be_eligible'
+  if (country !== null) {
+    const market = marketIn(country, reason, '/country')
+    if (name === null) return
+    const operator = operatorOf(market, name, reason, '/operator')
+    return mustGo(direction, operator, market, [reason, '/operator'])
+  }
+  const isKnown = name === null || markets.some((market) => operatorIn(market.country, name))
+  if (!isKnown) refuseField(reason, '/operator', `"${name}" is not an operator anywhere`)
+}
+
 export interface PaymentTerms {
   /** The intent's transaction_country. */
   readonly country: string

@@ -1,6 +1,6 @@
 import { begun, existing } from '../../contract/existing.ts'
 import { admitMetadata, givenMetadata, metadataChange, type MetadataChange } from '../../contract/metadata.ts'
-import { refuse } from '../../contract/refusals.ts'
+import { refuseField } from '../../contract/refusals.ts'
 import { CountMinor, Currency, Metadata, nullable, record, Type, Uuid } from '../../contract/vocabulary.ts'
 import type { Decider } from '../../kernel/decider.ts'
 import { stored, type EventsOf } from '../../kernel/event-types.ts'
@@ -77,7 +77,7 @@ export const product: Decider<Product, ProductCommands, ProductEvents> = {
     CreateProduct({ active = true, ...given }, { status }) {
       if (status !== 'none') return []
       const data = { ...blank, ...given, metadata: givenMetadata(given.metadata ?? {}), active }
-      if (data.unit_amount !== null && data.currency === null) refuse('unit_amount_must_have_a_currency')
+      mustHaveCurrency(data)
       return [{ type: 'ProductCreated', data }]
     },
 
@@ -89,7 +89,7 @@ export const product: Decider<Product, ProductCommands, ProductEvents> = {
         ...given,
         ...(change && { metadata: admitMetadata(current.metadata, change) }),
       }
-      if (next.unit_amount !== null && next.currency === null) refuse('unit_amount_must_have_a_currency')
+      mustHaveCurrency(next)
       return JSON.stringify(next) === JSON.stringify(current) ? [] : [{ type: 'ProductRevised', data: next }]
     },
 
@@ -114,6 +114,11 @@ export const product: Decider<Product, ProductCommands, ProductEvents> = {
     ProductDeactivated: (state, _, { at }) => switched(state, false, at),
     ProductDeleted: () => ({ status: 'deleted' }),
   },
+}
+
+function mustHaveCurrency({ unit_amount, currency }: Pick<Details, 'unit_amount' | 'currency'>): void {
+  if (unit_amount === null || currency !== null) return
+  refuseField('unit_amount_must_have_a_currency', '/currency', 'currency is required with unit_amount')
 }
 
 function fieldsOf({ livemode, createdAt, updated_at, active, status, ...fields }: Extract<Product, Details>) {

@@ -29,5 +29,5 @@ export const topupFormExamples: NamedExamples = {
 
 export const walletFormExamples: NamedExamples = {
   whole: { summary: 'What is left of an invoice', value: { AtMost: '3000' } },
-  part: { summary: 'As far as the wallet goes', value: { AtMost: '1500' } },
+  part: { summary: 'As far as the wallet goes', value: { AtMost: '1500', Left: '3000' } },
 }

@@ -1,3 +1,4 @@
+import { admitQuote } from '../../../packages/contract/payments/eligibility.ts'
 import { quoteFee, type FeeDetail } from '../../../packages/contract/payments/fees.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
@@ -66,6 +67,7 @@ export async function quote({
   const country = body.country ?? null
   const operator = body.operator ?? null
   const byMethod = operation === 'payment' || operation === 'payout'
+  if (byMethod) admitQuote({ direction: operation === 'payment' ? 'pay_in' : 'payout', country, operator })
   const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
   const now = dependencies.clock(caller)
   const asked = {

@@ -1,6 +1,6 @@
 import { LanguageQuery } from '../../../packages/contract/payments/hosted-pages.ts'
 import { identity, publicId } from '../../../packages/contract/identity.ts'
-import { refuse, refuseField } from '../../../packages/contract/refusals.ts'
+import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Redirection } from '../../../packages/contract/lists/pages.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import { literals, optional, record, type Static } from '../../../packages/contract/vocabulary.ts'
@@ -73,9 +73,10 @@ export async function followPaymentLink(
   const linkId = idOfSlug(params['slug']!)!
   const language = query.lang === undefined ? '' : `?lang=${encodeURIComponent(query.lang)}`
   const known = await knownSession(request, linkId)
-  if (known) return { location: known + language }
+  if (known?.goesOn) return { location: known.url + language }
+  const link = await linkFor(request, linkId, known)
+  if (!link) return { location: known!.url + language }
   const { name } = await activeMerchant(dependencies, request.caller.merchant)
-  const link = await openLink(request, linkId)
   if (link.isSingleUse) await holderOfLink(request, linkId)
   if (request.client.isLooking && query.open === undefined)
     return { seen: { merchant: name, livemode: link.livemode, link } }
@@ -87,14 +88,35 @@ export async function followPaymentLink(
   return { location: opened.state.url + language, cookie }
 }
 
+interface KnownSession {
+  readonly url: string
+  readonly goesOn: boolean
+  readonly isPaid: boolean
+}
+
 /** Coming back is safe: what this browser has begun goes on, whatever has become of the link. */
-async function knownSession(request: RequestPart, link: string): Promise<string | undefined> {
+async function knownSession(request: RequestPart, link: string): Promise<KnownSession | undefined> {
   const [, id] = new RegExp(`(?:^|; )${cookieName}=(cs_[0-9a-f]{32})(?:;|$)`).exec(request.cookie ?? '') ?? []
   const state = id && (await currentState(request, checkoutSessions, identity(id, 'cs')!))
   const session = state as CheckoutSession | undefined
   if (!session || session.status === 'none' || session.link !== link) return undefined
   const goesOn = isPayable(request, session) || (await paymentOf(request, session)) === 'processing'
-  return goesOn ? session.url : undefined
+  return { url: session.url, goesOn, isPaid: session.status === 'completed' }
+}
+
+/** Nothing where it is closed: whoever has paid by it sees that, and need not ask for another one. */
+async function linkFor(
+  request: Parameters<typeof openLink>[0],
+  id: string,
+  known: KnownSession | undefined,
+): Promise<ExistingLink | undefined> {
+  try {
+    return await openLink(request, id)
+  } catch (error) {
+    const isClosed = error instanceof Refusal && error.reason === 'payment_link_must_be_open'
+    if (isClosed && known?.isPaid) return undefined
+    throw error
+  }
 }
 
 type RequestPart = Pick<Request, 'owner' | 'dependencies' | 'cookie'>

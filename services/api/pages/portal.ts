@@ -133,7 +133,8 @@ function walletForm({ view, reader, own, path }: Sight, bill: Bill): Html | fals
   const spendable = view.wallet.find(({ currency }) => currency === owed)?.spendable ?? 0
   if (spendable <= 0) return false
   const { language, words } = reader
-  const amount = Math.min(spendable, bill.amount_due - bill.amount_paid)
+  const left = bill.amount_due - bill.amount_paid
+  const amount = Math.min(spendable, left)
   const text = own.payByWallet(money(amount, owed, language))
   return html`<form
     method="post"
@@ -141,6 +142,7 @@ function walletForm({ view, reader, own, path }: Sight, bill: Bill): Html | fals
     data-sending="${words.sending}"
   >
     <input type="hidden" name="AtMost" value="${amount}" />
+    <input type="hidden" name="Left" value="${left}" />
     <button class="second" aria-label="${named(bill, text)}">${text}</button>
   </form>`
 }

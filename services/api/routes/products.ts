@@ -17,6 +17,7 @@ import {
   viewProduct,
 } from '../../../packages/domain/products/resource.ts'
 import { products } from '../../../projections/products.ts'
+import { withOwnPlan } from '../actions/billing/plans.ts'
 
 const viewed = { view: viewProduct, returns: ProductResource } as const
 const read = { ...viewed, scope: 'billing.read', from: products } as const
@@ -40,7 +41,8 @@ const rows = [
     body: ProductRequest,
     examples: productExamples,
     command: 'CreateProduct',
-    refusals: ['unit_amount_must_have_a_currency'],
+    refusals: ['unit_amount_must_have_a_currency', 'resource_must_exist'],
+    prepare: (request) => withOwnPlan(request),
   }),
 
   change('PATCH /api/v1/merchant/products/{id}', {
@@ -52,6 +54,7 @@ const rows = [
     examples: revisionExamples,
     command: 'ReviseProduct',
     refusals: ['unit_amount_must_have_a_currency'],
+    prepare: (request) => withOwnPlan(request),
   }),
 
   change('PATCH /api/v1/merchant/products/{id}/active', {

@@ -1,4 +1,3 @@
-import { marketOf } from '../../../../packages/contract/payments/catalog.ts'
 import { admitPaymentMethod } from '../../../../packages/contract/payments/eligibility.ts'
 import { publicId } from '../../../../packages/contract/identity.ts'
 import { minorAmount, spelledAmount } from '../../../../packages/contract/locale/money-text.ts'
@@ -46,6 +45,7 @@ import {
 } from '../checkout-sessions.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { endAttempt, isSameSession } from './checkout.ts'
+import { internationalNumber } from './hosted-payment.ts'
 import { findOrCreateCustomer } from '../billing/customers.ts'
 import { confirmIntent } from '../payment-intents.ts'
 import { orWhatIsUnderWay } from './under-way.ts'
@@ -132,16 +132,6 @@ function amountOf(session: ExistingSession, text: string | null | undefined) {
   return { amount }
 }
 
-/** As people write numbers at home or abroad. */
-export function internationalNumber(country: string, text: string): string {
-  const digits = text.replace(/[^\d+]/g, '').replace(/^00/, '+')
-  const own = marketOf(country)
-  if (!own || digits.startsWith('+')) return digits
-  const { callingCode } = own
-  const isWhole = own.msisdnPattern.test(`+${digits}`)
-  return isWhole ? `+${digits}` : callingCode + digits
-}
-
 interface Wish extends PayRequest {
   readonly payment_method: GivenMethod
 }
@@ -164,7 +154,7 @@ async function tryToPay(request: Paying, wish: Wish): Promise<CheckoutPaymentVie
   const id = request.params['sessionId']!
   const session = await sessionOf(request, id)
   const before = await intentOf(request, session)
-  if (before && isDecided(before, methodOf(wish.payment_method))) return seen(id, session, before)
+  if (before && isDecided(before, { session, wish })) return seen(id, session, before)
   await activeMerchant(request.dependencies, session.merchant)
   const asked = admitted(request, session, wish)
   await givePayer(request, session, wish)
@@ -182,11 +172,24 @@ async function tryToPay(request: Paying, wish: Wish): Promise<CheckoutPaymentVie
   return seen(id, state, confirmed)
 }
 
+interface Pressed {
+  readonly session: ExistingSession
+  readonly wish: Wish
+}
+
 /** It was paid, or waits for what the payer was asked for. Pressing again changes nothing. */
-function isDecided(intent: Exclude<PaymentIntent, { status: 'none' }>, method: RailMethod): boolean {
+function isDecided(intent: Exclude<PaymentIntent, { status: 'none' }>, { session, wish }: Pressed): boolean {
   const { status } = intent
   if (status === 'succeeded' || status === 'processing' || isLocked(intent)) return true
-  return status === 'requires_action' && isSameMethod(intent.attempts.at(-1)!.method, method)
+  // The page of the operator, or of the bank, asks for what was pressed before.
+  if (status !== 'requires_action' || isOtherAmount(session, wish)) return false
+  return isSameMethod(intent.attempts.at(-1)!.method, methodOf(wish.payment_method))
+}
+
+/** Only where the payer chooses it. */
+function isOtherAmount({ amount, attempt }: ExistingSession, { collected }: Wish): boolean {
+  const chosen = amount === null ? collected?.amount : undefined
+  return chosen !== undefined && chosen !== null && chosen !== attempt?.amount
 }
 
 function isSameMethod(one: Attempt['method'], other: RailMethod): boolean {

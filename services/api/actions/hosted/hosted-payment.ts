@@ -1,4 +1,4 @@
-import { markets } from '../../../../packages/contract/payments/catalog.ts'
+import { marketOf, markets } from '../../../../packages/contract/payments/catalog.ts'
 import { publicId } from '../../../../packages/contract/identity.ts'
 import { methodTypes } from '../../../../packages/contract/payments/payment-methods.ts'
 import {
@@ -23,7 +23,6 @@ import {
   reversalOf,
   type CreatedIntent,
 } from '../../../../packages/domain/payment-intents/state.ts'
-import { internationalNumber } from './checkout-pay.ts'
 import { HostedReceipt } from './hosted-receipts.ts'
 
 // What pages that are paid on have in common, whatever is paid.
@@ -62,6 +61,9 @@ export const AtMost = {
   }),
   'x-expected': 'an amount in minor units, in digits',
 }
+
+/** Where a part was paid since the page was shown, pressing again is pressing twice. */
+export const Left = { ...AtMost, description: 'What was left of the invoice, in minor units' }
 
 /** How a page can be paid, what came of it, and where it leads. */
 export const paymentOfPage = {
@@ -147,4 +149,14 @@ export function chosenMethod(
 /** The telephone that a form asks to pay. */
 export function promptedBy({ PhoneNumber }: Static<typeof PaymentForm>): string | undefined {
   return PhoneNumber?.replaceAll(/\D/g, '')
+}
+
+/** As people write numbers at home or abroad. */
+export function internationalNumber(country: string, text: string): string {
+  const digits = text.replace(/[^\d+]/g, '').replace(/^00/, '+')
+  const own = marketOf(country)
+  if (!own || digits.startsWith('+')) return digits
+  const { callingCode } = own
+  const isWhole = own.msisdnPattern.test(`+${digits}`)
+  return isWhole ? `+${digits}` : callingCode + digits
 }

@@ -1,10 +1,10 @@
 import type { Request } from '../../../../packages/contract/routes.ts'
-import { record, type Static } from '../../../../packages/contract/vocabulary.ts'
-import { isPayable } from '../../../../packages/domain/invoices/state.ts'
+import { maybe, record, type Static } from '../../../../packages/contract/vocabulary.ts'
+import { amountLeft, isPayable } from '../../../../packages/domain/invoices/state.ts'
 import { invoices } from '../../../../projections/invoices.ts'
 import { requireAmong } from '../../kinds/parents.ts'
 import { hostedPortal, permitted, type RequestPart, type HostedPortalView } from './hosted-portal.ts'
-import { AtMost } from './hosted-payment.ts'
+import { AtMost, Left } from './hosted-payment.ts'
 import { invoiceOf } from '../billing/invoices.ts'
 import { invoicesOf } from '../billing/portal.ts'
 import { answeredByBook, payByWallet } from '../billing/wallets.ts'
@@ -12,6 +12,7 @@ import { orWhatIsUnderWay } from './under-way.ts'
 
 export const WalletForm = record({
   AtMost,
+  Left: maybe(Left),
 })
 
 type Pressing = RequestPart & Pick<Request<Static<typeof WalletForm>>, 'caller' | 'send' | 'id' | 'body'>
@@ -27,6 +28,7 @@ export async function payByWalletFromPage(request: Pressing): Promise<HostedPort
   await permitted(request, 'invoices')
   await requireAmong(request, { from: invoices, id, columns: invoicesOf(state.customer) })
   const before = await invoiceOf(request, id)
+  if (amountLeft(before) < Number(request.body.Left ?? 0)) return hostedPortal(request)
   return orWhatIsUnderWay(
     async () => {
       if (isPayable(before) && !before.walletPayment?.isOpen)
