@@ -56,6 +56,11 @@ async function play(count: number, from: number): Promise<void> {
       [`provider:${rail}`, from, from + count - 1],
     )
   await eventually(settled, ({ rows }) => rows[0]!.count === count)
+  // A payout is known to have been paid before it was submitted, where somebody says so.
+  await eventually(
+    () => operations(from, from + count - 1),
+    (known) => known.length === count,
+  )
   await reads.reached(await store.head(), 10_000)
 }
 
