@@ -250,7 +250,7 @@ export interface Fault {
 }
 
 export interface RefusalDetails {
-  /** What happened in this case, in one sentence; the table's message by default. */
+  /** What happened in this case, in one sentence; the first fault with its field, or the table's message. */
   readonly detail?: string
   readonly faults?: readonly Fault[]
   readonly retryAfterSeconds?: number
@@ -262,10 +262,21 @@ export class Refusal extends Error {
   readonly details: RefusalDetails
 
   constructor(reason: RefusalName, details: RefusalDetails = {}) {
-    super(details.detail ?? refusals[reason][3])
+    super(details.detail ?? sentenceOf(details.faults) ?? refusals[reason][3])
     this.reason = reason
     this.details = details
   }
+}
+
+function sentenceOf(faults: RefusalDetails['faults']): string | undefined {
+  const first = faults?.[0]
+  return first && `${fieldNamed(first.pointer)} ${first.message}`
+}
+
+/** As people name it: `destination.msisdn`. */
+export function fieldNamed(pointer: string): string {
+  const name = pointer.replace(/^query:\/?/, 'query parameter ').replace(/^\//, '')
+  return name.replaceAll('/', '.') || 'Body'
 }
 
 export function refuse(reason: RefusalName, details: RefusalDetails = {}): never {
@@ -274,8 +285,12 @@ export function refuse(reason: RefusalName, details: RefusalDetails = {}): never
 
 /**
  * Refuses one field of the body: `refuseField('operator_must_be_known', '/destination/operator', '"tigo" is
- * not …')`.
+ * not …')`. A message that begins with its verb is told with the name of the field.
  */
 export function refuseField(reason: RefusalName, pointer: string, message: string): never {
-  throw new Refusal(reason, { detail: message, faults: [{ pointer, code: reason, message }] })
+  const isSentence = !/^(?:must|is|are) /.test(message)
+  throw new Refusal(reason, {
+    ...(isSentence && { detail: message }),
+    faults: [{ pointer, code: reason, message }],
+  })
 }

@@ -49,7 +49,6 @@ const pool = () => service.service.runtime.postgres.pool
 async function play(count: number, from: number): Promise<void> {
   const amounts = Array.from({ length: count }, (_, index) => from + index)
   await Promise.all(amounts.map((amount) => (amount % 3 === 0 ? collected(amount) : paidOut(amount))))
-  const { store, reads } = service.service.runtime.dependencies
   const settled = () =>
     pool().query<{ count: number }>(
       `select count(*)::int as count from read.journal where account = $1 and amount between $2 and $3`,
@@ -57,10 +56,9 @@ async function play(count: number, from: number): Promise<void> {
     )
   await eventually(settled, ({ rows }) => rows[0]!.count === count)
   // A payout is known to have been paid before it was submitted, where somebody says so.
-  await eventually(
-    () => operations(from, from + count - 1),
-    (known) => known.length === count,
-  )
+  const played = () => operations(from, from + count - 1)
+  await eventually(played, ({ length }) => length === count)
+  const { store, reads } = service.service.runtime.dependencies
   await reads.reached(await store.head(), 10_000)
 }
 
@@ -71,11 +69,8 @@ async function paidOut(amount: number): Promise<void> {
 }
 
 async function collected(amount: number): Promise<void> {
-  const { body } = await service.post('/api/v1/payment-intents', {
-    amount,
-    currency: 'XOF',
-    transaction_country: 'SN',
-  })
+  const order = { amount, currency: 'XOF', transaction_country: 'SN' }
+  const { body } = await service.post('/api/v1/payment-intents', order)
   const method = { type: 'mobile_money', mobile_money: wave }
   await service.post(`/api/v1/payment-intents/${String(body['id'])}/confirm`, { payment_method: method })
   await service.post('/api/test/mobile-money/callback', {

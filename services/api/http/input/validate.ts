@@ -107,14 +107,8 @@ function check(validate: ValidateFunction, value: unknown, place: '' | 'query:')
   const faults = (validate.errors ?? []).map((error) => fault(error, place))
   const first = faults.find(({ code }) => code !== 'anyOf') ?? faults[0]
   const shown = [first!, ...faults.filter((one) => one !== first && one.code !== 'anyOf')].slice(0, 20)
-  refuse('request_must_be_valid', { detail: `${named(first!.pointer)} ${first!.message}`, faults: shown })
+  refuse('request_must_be_valid', { faults: shown })
 }
-
-const named = (pointer: string) =>
-  pointer
-    .replace(/^query:\/?/, 'query parameter ')
-    .replace(/^\//, '')
-    .replaceAll('/', '.') || 'Body'
 
 function fault(error: ErrorObject, place: '' | 'query:'): Fault {
   const { keyword, instancePath, data } = error
