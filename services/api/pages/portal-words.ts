@@ -15,6 +15,8 @@ export interface PortalWords {
   readonly payment: string
   readonly each: Readonly<Record<'day' | 'week' | 'month' | 'quarter' | 'year', (amount: string) => string>>
   readonly trial: (day: string) => string
+  readonly begins: (day: string) => string
+  readonly beginsAndEnds: (first: string, last: string) => string
   readonly renews: (day: string) => string
   readonly ends: (day: string) => string
   readonly late: string
@@ -66,6 +68,8 @@ const texts: Readonly<Record<Language, PortalWords>> = {
       year: (amount) => `${amount} a year`,
     },
     trial: (day) => `Free until ${day}`,
+    begins: (day) => `Begins on ${day}`,
+    beginsAndEnds: (first, last) => `Begins on ${first}, ends on ${last}, and is not renewed`,
     renews: (day) => `Renews on ${day}`,
     ends: (day) => `Ends on ${day}, and is not renewed`,
     late: 'A payment is late',
@@ -116,6 +120,8 @@ const texts: Readonly<Record<Language, PortalWords>> = {
       year: (amount) => `${amount} par an`,
     },
     trial: (day) => `Gratuit jusqu’au ${day}`,
+    begins: (day) => `Commence le ${day}`,
+    beginsAndEnds: (first, last) => `Commence le ${first}, se termine le ${last}, sans renouvellement`,
     renews: (day) => `Se renouvelle le ${day}`,
     ends: (day) => `Se termine le ${day}, sans renouvellement`,
     late: 'Un paiement est en retard',

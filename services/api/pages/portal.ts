@@ -183,10 +183,15 @@ function isCancelable({ status, cancel_at_period_end }: Subscribed): boolean {
   return !cancel_at_period_end && status !== 'canceled' && status !== 'unpaid'
 }
 
-function standing({ reader, own }: Sight, { status, ends_on, cancel_at_period_end }: Subscribed): string {
+function standing({ reader, own }: Sight, one: Subscribed): string {
+  const { status, begins_on, ends_on, cancel_at_period_end } = one
   const day = dayText(ends_on, reader.language)
   if (status === 'canceled') return own.over
   if (status === 'unpaid') return own.paused
+  if (begins_on !== null) {
+    const first = dayText(begins_on, reader.language)
+    return cancel_at_period_end ? own.beginsAndEnds(first, day) : own.begins(first)
+  }
   const next = cancel_at_period_end ? own.ends(day) : status === 'trialing' ? own.trial(day) : own.renews(day)
   return status === 'past_due' ? `${own.late}. ${next}` : next
 }

@@ -8,7 +8,6 @@ import {
   CountMinor,
   Country,
   Currency,
-  literals,
   nullable,
   record,
   Timestamp,
@@ -21,8 +20,6 @@ import type { Invoice } from '../../../../packages/domain/invoices/state.ts'
 import type { PaymentIntent } from '../../../../packages/domain/payment-intents/state.ts'
 import type { ExistingPortal } from '../../../../packages/domain/portal/portal-session.ts'
 import { PortalSessionResource } from '../../../../packages/domain/portal/resource.ts'
-import { units, type Interval } from '../../../../packages/domain/subscriptions/periods.ts'
-import { SubscriptionResource, viewSubscription } from '../../../../packages/domain/subscriptions/resource.ts'
 import type { Subscription } from '../../../../packages/domain/subscriptions/state.ts'
 import { subscription } from '../../../../packages/domain/subscriptions/subscription.ts'
 import type { MerchantOwner } from '../../../../packages/kernel/owner.ts'
@@ -38,6 +35,7 @@ import { requireAmong } from '../../kinds/parents.ts'
 import { brandedMerchant } from '../organizations/brands.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { methodsFor } from './hosted-payment.ts'
+import { HostedSubscription, viewHostedSubscription } from './hosted-subscriptions.ts'
 import {
   customerNow,
   CustomerInvoice,
@@ -75,21 +73,6 @@ async function portalOf({
   const found = await sessionOf(dependencies, params['token']!)
   return found ?? refuse('resource_must_exist', { detail: 'No such portal' })
 }
-
-const { id, status, items, current_period_end, cancel_at_period_end } = SubscriptionResource.properties
-
-const HostedSubscription = record({
-  id,
-  status,
-  names: Type.Array(Type.String(), { description: 'What is subscribed to, as far as its plans have names' }),
-  items,
-  amount: { ...CountMinor, description: 'What each period costs, without what is metered' },
-  currency: Currency,
-  interval: literals(...(Object.keys(units) as Interval[])),
-  current_period_end,
-  ends_on: Type.String({ format: 'date', description: 'The day on which its period ends' }),
-  cancel_at_period_end,
-})
 
 export const HostedPortal = record({
   ...base('hosted_portal', 'ps'),
@@ -244,29 +227,6 @@ function shown<S, View>(
   view: (id: string, state: S) => View | undefined,
 ): View[] {
   return found.map(({ id, state }) => view(id, state)).filter((one) => one !== undefined)
-}
-
-function viewHostedSubscription(
-  id: string,
-  state: Subscription,
-): Static<typeof HostedSubscription> | undefined {
-  const view = viewSubscription(id, state)
-  if (state.status === 'none' || !view) return undefined
-  const { unit, every, timeZone } = state.recurrence
-  const interval = Object.entries(units).find(([, one]) => one.unit === unit && one.every === every)!
-  const { status, items, currency, current_period_end, cancel_at_period_end } = view
-  return {
-    id: view.id,
-    status,
-    names: state.items.map(({ name }) => name).filter((name) => name !== null),
-    items,
-    amount: state.items.reduce((sum, { quantity, unitAmount }) => sum + quantity * unitAmount, 0),
-    currency,
-    interval: interval[0] as Interval,
-    current_period_end,
-    ends_on: today(timeZone, new Date(current_period_end * 1_000)),
-    cancel_at_period_end,
-  }
 }
 
 /** From the page: the subscription ends with its period. */
