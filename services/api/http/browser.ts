@@ -3,6 +3,8 @@ import { refusals, type Refusal } from '../../../packages/contract/refusals.ts'
 import type { Redirection, Shown, Visit } from '../../../packages/contract/lists/pages.ts'
 import type { AnyRoute } from '../../../packages/contract/routes.ts'
 import { pathParameters } from '../kinds/prefixes.ts'
+import { pageOf } from '../pages/layout.ts'
+import { notice } from '../pages/notices.ts'
 import type { Api } from './handle.ts'
 import { endPacked, type Reply } from './respond.ts'
 
@@ -24,7 +26,7 @@ export async function answeredAsPage(api: Api, answering: Answering): Promise<bo
   const { route, request, response, reply, refusal } = answering
   if (reply && route.kind === 'redirect')
     return sendOn(api, answering, reply.body as Redirection | { readonly seen: unknown })
-  if (response.headersSent || request.accepts(['json', 'html']) !== 'html') return false
+  if (response.headersSent || !isBrowser(request)) return false
   const visit = visitOf(api, answering)
   const shown = refusal
     ? await route.refusedPage?.(refusal, visit)
@@ -34,6 +36,42 @@ export async function answeredAsPage(api: Api, answering: Answering): Promise<bo
     response.setHeader('Retry-After', refusal.details.retryAfterSeconds)
   endShown(response, refusal ? refusals[refusal.reason][0] : reply!.status, shown)
   return true
+}
+
+function isBrowser(request: Request): boolean {
+  return request.accepts(['json', 'html']) === 'html'
+}
+
+/** The address bar holds what a form was sent to, once it was refused: opened again, it leads to the page. */
+export function ledToPage(rows: readonly AnyRoute[], request: Request, response: Response): boolean {
+  const isAskedFor = request.method === 'GET' || request.method === 'HEAD'
+  if (!isAskedFor || !isBrowser(request) || !rows.some(({ form }) => form)) return false
+  const [, query] = request.originalUrl.split('?')
+  const page = pageOf(response.locals['path'] as string)
+  endShown(response, 303, { location: query === undefined ? page : `${page}?${query}` })
+  return true
+}
+
+/** Tells a browser of a refusal that no row explains; false where JSON is to be answered. */
+export function notedAsPage({ dependencies }: Api, { request, response, refusal }: Noted): boolean {
+  const path = response.locals['path'] as string
+  if (response.headersSent || path.startsWith('/api/') || !isBrowser(request)) return false
+  if (refusal.details.retryAfterSeconds !== undefined)
+    response.setHeader('Retry-After', refusal.details.retryAfterSeconds)
+  const { query } = request
+  // Two slashes would lead to another site.
+  const own = path.replace(/^[/\\]+/, '/')
+  const visit = { dependencies, path: own, params: {}, query, form: {}, language: languageFor(request) }
+  endShown(response, refusals[refusal.reason][0], notice(refusal, visit))
+  return true
+}
+
+interface Noted extends Pick<Answering, 'request' | 'response'> {
+  readonly refusal: Refusal
+}
+
+function languageFor(request: Request): Visit['language'] {
+  return (offered) => request.acceptsLanguages([...offered]) || undefined
 }
 
 function endShown(response: Response, status: number, shown: Shown): void {
@@ -53,7 +91,7 @@ function visitOf({ dependencies }: Api, { route, request, response, refusal }: A
     params: refusal && refusals[refusal.reason][0] === 404 ? given : pathParameters(route, given),
     query: request.query,
     form,
-    language: (offered) => request.acceptsLanguages([...offered]) || undefined,
+    language: languageFor(request),
   }
 }
 

@@ -6,7 +6,7 @@ import { PasswordsBusyError } from '../../../packages/kernel/ports/credentials.t
 import { ShareExhaustedError } from '../../../packages/kernel/ports/reads.ts'
 import type { Metrics } from '../../composition/observing/metrics.ts'
 import { handle, type Api } from './handle.ts'
-import { answeredAsPage } from './browser.ts'
+import { answeredAsPage, ledToPage, notedAsPage } from './browser.ts'
 import { pathsForLogs } from './logged-path.ts'
 import { asRefusal } from './problem.ts'
 import { beginAnswer, respond, respondRefusal } from './respond.ts'
@@ -29,12 +29,15 @@ export function mount(api: Api, routes: readonly AnyRoute[], metrics: Metrics): 
 
 /** Answers what no row and no page has answered. */
 export function mountEnd(app: Express, api: Api): void {
-  app.use((_request: Request, response: Response) =>
-    respondRefusal(response, new Refusal('resource_must_exist')),
-  )
-  app.use((error: unknown, _request: Request, response: Response, _next: unknown) => {
+  const end = (request: Request, response: Response, error: unknown) => {
+    const refusal = refusalAfter(api, response, error)
+    if (!notedAsPage(api, { request, response, refusal })) fail(api, response, refusal)
+  }
+  const missing = new Refusal('resource_must_exist')
+  app.use((request: Request, response: Response) => end(request, response, missing))
+  app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     // A path that cannot be decoded names nothing.
-    fail(api, response, error instanceof URIError ? new Refusal('resource_must_exist') : error)
+    end(request, response, error instanceof URIError ? missing : error)
   })
 }
 
@@ -90,7 +93,9 @@ function routerOf(api: Api, { prefix, places, metrics }: Family): Router {
   for (const [pattern, here] of [...methods].sort(fixedFirst)) {
     const allow = allowed(here.map(({ method }) => method))
     router.options(pattern, (_request, response) => answerOptions(response, here, allow))
-    router.all(pattern, (_request, response) => {
+    router.all(pattern, (request, response) => {
+      const rows = here.map(({ route }) => route)
+      if (ledToPage(rows, request, response)) return
       response.setHeader('Allow', allow)
       respondRefusal(response, new Refusal('method_must_be_allowed'))
     })
