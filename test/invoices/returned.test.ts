@@ -85,7 +85,7 @@ t.test(
     t.match(await becomes(id, 'open'), { amount_paid: 0, amount_due: 5_000 })
     t.equal(await available(), before)
     const page = await paperless(new URL(String((await shown(id))['hosted_invoice_url'])).pathname)
-    t.match(page, 'Your operator has taken this payment back.')
+    t.match(page, 'Your operator or bank has taken this payment back.')
     t.notMatch(page, 'Nothing was paid')
     t.match(
       await paperless(`/operations/status/op_${operation.replaceAll('-', '')}`),

@@ -34,6 +34,8 @@ export interface PayersPayment {
   readonly merchant: Brand
   readonly amount: number
   readonly currency: string
+  /** By which it was tried last; null: by card. */
+  readonly operator: string | null
   /** Why it came to nothing, where this operation was the last try. */
   readonly failure_code: PaymentFailureCode | null
   /** Why what was paid by it does not count. */
@@ -49,8 +51,10 @@ export async function payersPayment(
   if (intent.status === 'none') return undefined
   const { livemode, amount, currency, status, attempts, late } = intent
   const isLast = attempts.at(-1)?.operationId === operation
+  const method = attempts.at(-1)?.method
+  const operator = method?.type === 'mobile_money' ? method.operator : null
   const failure_code = status === 'failed' && isLast ? intent.failure.code : null
   const reversal = isLast || late.includes(operation) ? reversalOf(intent) : null
   const merchant = await brandOf(dependencies, intent)
-  return { livemode, merchant, amount, currency, failure_code, reversal }
+  return { livemode, merchant, amount, currency, operator, failure_code, reversal }
 }

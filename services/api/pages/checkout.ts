@@ -15,7 +15,7 @@ import { due, payForm, type FormState } from './checkout-form.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money, time } from './money.ts'
 import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
-import { detailList, doneSign, leadingOn, noMessage, phoneSteps, waiting } from './pay-parts.ts'
+import { detailList, doneSign, failureText, leadingOn, noMessage, phoneSteps, waiting } from './pay-parts.ts'
 
 type Existing = Exclude<PaymentIntent, { status: 'none' }>
 
@@ -92,7 +92,8 @@ function isLate(intent: Existing | undefined): boolean {
 function failureWords({ words }: Reader, intent: Extract<Existing, { status: 'failed' }>): string {
   const { failure } = intent
   if (isLate(intent)) return `${words.tooLate} ${words.tryAgain}`
-  return `${words.failures[failure.code]} ${words.notPaid} ${words.tryAgain}`
+  const isByCard = intent.attempts.at(-1)?.method.type === 'card'
+  return `${failureText(words, failure.code, isByCard)} ${words.notPaid} ${words.tryAgain}`
 }
 
 function paid({ view, reader }: Sight, receipt: ReceiptView): Html {

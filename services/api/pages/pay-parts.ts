@@ -123,16 +123,33 @@ export function alert(problem: string | undefined): Html | false {
   )
 }
 
+type FailureCode = keyof Words['failures']
+
+/** Why a try to pay has failed: who is to be asked, and what is to be done, depends on the method. */
+export function failureText(words: Words, code: FailureCode, isByCard: boolean): string {
+  const ofCards: Readonly<Partial<Record<FailureCode, string>>> = words.cardFailures
+  return (isByCard && ofCards[code]) || words.failures[code]
+}
+
+/** While the merchant is suspended. */
+export function pausedPart(words: Words): Html {
+  return html`<h2>${words.pausedTitle}</h2>
+    <p>${words.problems.merchant}</p>`
+}
+
 interface Failed {
-  readonly failure_code: keyof Words['failures'] | null
+  readonly failure_code: FailureCode | null
+  /** Null: by card. */
+  readonly operator: string | null
   readonly reversal: 'paid_too_late' | 'taken_back' | null
 }
 
 /** Why the newest try has not paid. Whoever has paid in vain is not told that nothing was paid. */
-export function whyNotPaid(words: Words, { failure_code, reversal }: Failed): string | undefined {
+export function whyNotPaid(words: Words, { failure_code, operator, reversal }: Failed): string | undefined {
   if (reversal === 'paid_too_late') return words.tooLate
   if (reversal === 'taken_back') return words.takenBack
-  return failure_code === null ? undefined : `${words.failures[failure_code]} ${words.notPaid}`
+  if (failure_code === null) return undefined
+  return `${failureText(words, failure_code, operator === null)} ${words.notPaid}`
 }
 
 /** What screen readers pass over: the title beside it says it. */

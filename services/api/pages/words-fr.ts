@@ -51,7 +51,7 @@ export const french: Words = {
   back: (merchant) => `Revenir chez ${merchant}`,
   goingBack: (merchant) => `Nous vous ramenons chez ${merchant}.`,
   paidBackTitle: 'Le paiement a été repris',
-  paidBackLead: 'L’opérateur a repris l’argent. Adressez-vous au marchand.',
+  paidBackLead: 'L’opérateur ou la banque a repris l’argent. Adressez-vous au marchand.',
 
   canceledTitle: 'Paiement annulé',
   canceledLead: 'Vous n’avez rien payé.',
@@ -71,7 +71,7 @@ export const french: Words = {
 
   notPaid: 'Rien n’a été payé.',
   tooLate: 'Votre accord est arrivé trop tard pour ce paiement. L’argent vous est renvoyé.',
-  takenBack: 'Votre opérateur a repris ce paiement. Il ne compte plus.',
+  takenBack: 'Votre opérateur ou votre banque a repris ce paiement. Il ne compte plus.',
   noMethod: (merchant) =>
     `Le paiement n’est pas possible sur cette page. Demandez à ${merchant} comment payer.`,
   problems: {
@@ -99,6 +99,12 @@ export const french: Words = {
     payer_declined: 'Vous avez refusé la demande sur votre téléphone.',
     limit_reached: 'La limite de votre compte est atteinte.',
     processing_error: 'L’opérateur n’a pas pu faire le paiement.',
+  },
+  cardFailures: {
+    payment_timeout: 'Le paiement n’a pas été approuvé à temps.',
+    provider_unavailable: 'Votre banque était injoignable.',
+    payer_declined: 'Votre banque, ou le titulaire de la carte, a refusé le paiement.',
+    processing_error: 'Votre banque n’a pas pu faire le paiement.',
   },
   tryAgain: 'Vous pouvez réessayer, ou choisir un autre moyen de paiement.',
 

@@ -53,7 +53,7 @@ export const english = {
   back: (merchant: string) => `Back to ${merchant}`,
   goingBack: (merchant: string) => `You are being taken back to ${merchant}.`,
   paidBackTitle: 'The payment was taken back',
-  paidBackLead: 'The operator has taken the money back. Please ask the merchant.',
+  paidBackLead: 'The operator or bank has taken the money back. Please ask the merchant.',
 
   canceledTitle: 'Payment canceled',
   canceledLead: 'You have paid nothing.',
@@ -73,7 +73,7 @@ export const english = {
 
   notPaid: 'Nothing was paid.',
   tooLate: 'Your approval came too late for this payment. The money is on its way back to you.',
-  takenBack: 'Your operator has taken this payment back. It does not count any more.',
+  takenBack: 'Your operator or bank has taken this payment back. It does not count any more.',
   noMethod: (merchant: string) =>
     `This cannot be paid on this page. Please ask ${merchant} how you can pay it.`,
   problems: {
@@ -102,6 +102,12 @@ export const english = {
     limit_reached: 'The limit of your account is reached.',
     processing_error: 'The operator could not make the payment.',
   } satisfies Record<PaymentFailureCode, string>,
+  cardFailures: {
+    payment_timeout: 'The payment was not approved in time.',
+    provider_unavailable: 'Your bank could not be reached.',
+    payer_declined: 'Your bank, or whoever holds the card, has declined the payment.',
+    processing_error: 'Your bank could not make the payment.',
+  } satisfies Partial<Record<PaymentFailureCode, string>>,
   tryAgain: 'You can try again, or choose another way to pay.',
 
   receiptNumber: 'Number',
