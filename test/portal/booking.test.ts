@@ -13,6 +13,7 @@ const view: HostedTopupView = {
   amount: 4_000,
   currency: 'XOF',
   country: 'SN',
+  takes_payments: true,
   payment_methods: [],
   payment: {
     operator: 'orange_money',

@@ -36,7 +36,7 @@ export function invoicePage(view: HostedInvoiceView, visit: Visit): string {
   if (view.payment_status === 'processing')
     return framed(sight, html`${due(sight)} ${prompt(paymentOf(sight))}`, 5)
   const why = view.payment ? whyNotPaid(words, view.payment) : undefined
-  const problem = why === undefined ? undefined : `${why} ${words.tryAgain}`
+  const problem = why !== undefined && view.takes_payments ? `${why} ${words.tryAgain}` : why
   return framed(sight, payable(sight, { typed: {}, problem }))
 }
 

@@ -4,12 +4,12 @@ import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
 import { money } from './money.ts'
 import type { refusedField } from './notices.ts'
-import { alert, leadingOn, noMessage, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
+import { alert, leadingOn, noMessage, pausedPart, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
 
 /** What is paid on a page: an invoice or a top-up. */
 export interface Payable extends Pick<
   HostedInvoiceView,
-  'livemode' | 'merchant' | 'country' | 'currency' | 'payment_methods' | 'payment'
+  'livemode' | 'merchant' | 'country' | 'currency' | 'takes_payments' | 'payment_methods' | 'payment'
 > {
   /** What is left to be paid, in the smallest unit. */
   readonly left: number
@@ -35,6 +35,7 @@ export function paymentForm({ paid, reader, path }: PaymentSight, { typed, probl
   const { words, language, here } = reader
   const mobile = paid.payment_methods.find(({ type }) => type === 'mobile_money')
   const card = paid.payment_methods.find(({ type }) => type === 'card')
+  if (!paid.takes_payments) return html`${alert(problem)} ${pausedPart(words)}`
   if (!mobile && !card)
     return html`${alert(problem)}
       <p>${words.noMethod(paid.merchant.name)}</p>`

@@ -14,7 +14,7 @@ import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
-import { alert, amountField, leaving } from './pay-parts.ts'
+import { alert, amountField, leaving, pausedPart } from './pay-parts.ts'
 import { portalWords, type PortalWords } from './portal-words.ts'
 
 interface Sight {
@@ -54,7 +54,8 @@ function paged(view: HostedPortalView, visit: Visit, refused?: Refused): string 
   const sight = { view, reader, path: pageOf(visit.path), own, refused, dependencies }
   const content = html`<h1>${title}</h1>
     ${view.email !== null && html`<p class="soft">${view.email}</p>`} ${alert(refused?.problem)}
-    ${sections(sight)} ${leaving(reader, name, view.return_url)}`
+    ${!view.takes_payments && pausedPart(reader.words)} ${sections(sight)}
+    ${leaving(reader, name, view.return_url)}`
   return frame(reader, { title, ...merchantOf(view), content })
 }
 
@@ -109,14 +110,16 @@ function due(sight: Sight, bill: Bill): Html {
   const invoice = invoiceWords[language]
   const [leftMinor, currency] = [bill.amount_due - bill.amount_paid, bill.currency.toUpperCase()]
   const left = money(leftMinor, currency, language)
-  const canBePaid = methodsFor(dependencies, { livemode, country, currency }, leftMinor).length > 0
+  const isUnserved =
+    view.takes_payments && methodsFor(dependencies, { livemode, country, currency }, leftMinor).length === 0
+  const canBePaid = view.takes_payments && !isUnserved
   const action = canBePaid ? words.pay(left) : own.open
   const day = dayText(bill.due_date!, language)
   return item({
     what: bill.description ?? bill.lines[0]?.description ?? `${invoice.invoice} ${bill.number ?? ''}`,
     amount: left,
     note: bill.overdue ? invoice.overdue(day) : invoice.dueOn(day),
-    more: html`${!canBePaid && html`<span class="soft">${words.noMethod(view.merchant.name)}</span>`}
+    more: html`${isUnserved && html`<span class="soft">${words.noMethod(view.merchant.name)}</span>`}
       <a
         class="${canBePaid ? 'button' : 'button second'}"
         href="${pathOf(bill, language)}"
@@ -131,7 +134,7 @@ function due(sight: Sight, bill: Bill): Html {
 function walletForm({ view, reader, own, path }: Sight, bill: Bill): Html | false {
   const owed = bill.currency.toUpperCase()
   const spendable = view.wallet.find(({ currency }) => currency === owed)?.spendable ?? 0
-  if (spendable <= 0) return false
+  if (spendable <= 0 || !view.takes_payments) return false
   const { language, words } = reader
   const left = bill.amount_due - bill.amount_paid
   const amount = Math.min(spendable, left)

@@ -7,7 +7,7 @@ import { html, type Html } from '../docs/html.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
 import { money } from './money.ts'
 import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
-import { alert, doneSign, leaving, waiting, whyNotPaid } from './pay-parts.ts'
+import { alert, doneSign, leaving, pausedPart, waiting, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
 import { portalWords } from './portal-words.ts'
 import { refusedPortal } from './portal.ts'
@@ -103,7 +103,9 @@ function failed(sight: Sight): Html {
   const { view, reader, path } = sight
   const { words, here } = reader
   const why = view.payment ? whyNotPaid(words, view.payment) : undefined
-  return html`${sum(sight)} ${alert(why ?? words.notPaid)}
+  const said = html`${sum(sight)} ${alert(why ?? words.notPaid)}`
+  if (!view.takes_payments) return html`${said} ${pausedPart(words)}`
+  return html`${said}
     <form method="post" action="${portalOf(path)}/topups${here}" data-sending="${words.sending}">
       <input type="hidden" name="Amount" value="${typedAmount(sight)}" />
       <button>${words.again}</button>

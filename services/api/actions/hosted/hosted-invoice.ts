@@ -113,11 +113,12 @@ export type HostedInvoiceView = Static<typeof HostedInvoice>
 export async function hostedInvoice(request: RequestPart): Promise<HostedInvoiceView> {
   const { id, state, events } = await issuedInvoice(request)
   const { dependencies, owner, query } = request
-  const { brand, country: home } = await brandedMerchant(dependencies, owner as MerchantOwner)
+  const { brand, country: home, isActive } = await brandedMerchant(dependencies, owner as MerchantOwner)
   const intent = state.attempt ? await intentOf(request, state.attempt.paymentIntent) : undefined
   const { currency, livemode } = state
   const left = amountLeft(state)
-  const countries = isPayable(state) ? payableFrom(dependencies, { currency, livemode }, left) : []
+  const canBePaid = isActive && isPayable(state)
+  const countries = canBePaid ? payableFrom(dependencies, { currency, livemode }, left) : []
   const chosen = countries.find((one) => one === query?.country)
   const country = chosen ?? intent?.transactionCountry ?? home
   const isPaid = state.status === 'paid' || intent?.status === 'succeeded'
@@ -144,7 +145,8 @@ export async function hostedInvoice(request: RequestPart): Promise<HostedInvoice
     lines: state.lines.map((line) => ({ ...line, description: line.description ?? state.description })),
     country,
     countries: [...countries],
-    payment_methods: isPayable(state) ? methodsFor(dependencies, { currency, livemode, country }, left) : [],
+    takes_payments: isActive,
+    payment_methods: canBePaid ? methodsFor(dependencies, { currency, livemode, country }, left) : [],
     payment: intent ? tried(intent) : null,
     receipt: receiptOf(id, parts),
     return_url: await returnIn(dependencies, state.url, query?.back),

@@ -65,8 +65,13 @@ export const AtMost = {
 /** Where a part was paid since the page was shown, pressing again is pressing twice. */
 export const Left = { ...AtMost, description: 'What was left of the invoice, in minor units' }
 
+export const TakesPayments = Type.Boolean({
+  description: 'False while the merchant is suspended: nothing can be paid on the page then',
+})
+
 /** How a page can be paid, what came of it, and where it leads. */
 export const paymentOfPage = {
+  takes_payments: TakesPayments,
   payment_methods: HostedMethods,
   payment: HostedTry,
   receipt: HostedReceipt,

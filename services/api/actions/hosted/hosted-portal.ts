@@ -34,7 +34,7 @@ import { currentState } from '../../kinds/current-state.ts'
 import { requireAmong } from '../../kinds/parents.ts'
 import { brandedMerchant } from '../organizations/brands.ts'
 import { activeMerchant } from './checkout-terms.ts'
-import { methodsFor } from './hosted-payment.ts'
+import { methodsFor, TakesPayments } from './hosted-payment.ts'
 import { HostedSubscription, viewHostedSubscription } from './hosted-subscriptions.ts'
 import {
   customerNow,
@@ -85,6 +85,7 @@ export const HostedPortal = record({
   settled: Type.Array(CustomerInvoice, { description: 'The newest invoices that are paid' }),
   subscriptions: Type.Array(HostedSubscription, { description: 'The newest subscriptions' }),
   payments: Type.Array(CustomerPayment, { description: 'The newest payments' }),
+  takes_payments: TakesPayments,
   country: { ...Country, description: 'Where what is due is paid' },
   wallet: Type.Array(
     record({
@@ -104,7 +105,7 @@ const shownMost = { due: 50, settled: 10, subscriptions: 20, payments: 10 }
 export async function hostedPortal(request: RequestPart): Promise<HostedPortalView> {
   const { dependencies, params, owner } = request
   const { id, state } = await openPortal(dependencies, params['token']!)
-  const [{ brand: merchant, country }, known, lists, wallet] = await Promise.all([
+  const [{ brand: merchant, country, isActive }, known, lists, wallet] = await Promise.all([
     brandedMerchant(dependencies, owner as MerchantOwner),
     customerNow(request, state.customer),
     listsOf(request, state),
@@ -114,6 +115,7 @@ export async function hostedPortal(request: RequestPart): Promise<HostedPortalVi
   // In the customer's own currency, where anybody can pay that.
   const payable = (currency: string) =>
     methodsFor(dependencies, { livemode, country, currency }, null).length > 0 ? currency : null
+  const canTopUp = isActive && state.permissions.includes('wallet')
   return {
     id: publicId('ps', id),
     object: 'hosted_portal',
@@ -125,9 +127,10 @@ export async function hostedPortal(request: RequestPart): Promise<HostedPortalVi
     return_url: state.returnUrl,
     expires_at: state.expiresAt,
     ...lists,
+    takes_payments: isActive,
     country,
     wallet,
-    topup_currency: known && state.permissions.includes('wallet') ? payable(known.currency) : null,
+    topup_currency: known && canTopUp ? payable(known.currency) : null,
   }
 }
 

@@ -60,7 +60,7 @@ type Seeing = RequestPart & { readonly query?: { readonly back?: unknown } }
 export async function hostedTopup(request: Seeing): Promise<HostedTopupView> {
   const { dependencies, owner } = request
   const { id, state } = await ownTopup(request)
-  const { brand } = await brandedMerchant(dependencies, owner as MerchantOwner)
+  const { brand, isActive } = await brandedMerchant(dependencies, owner as MerchantOwner)
   const intent = await intentOf(request, state.paymentIntent)
   const { amount, currency, livemode, status } = state
   const country = intent?.transactionCountry ?? (await countryOf(request))
@@ -75,8 +75,11 @@ export async function hostedTopup(request: Seeing): Promise<HostedTopupView> {
     amount,
     currency,
     country,
+    takes_payments: isActive,
     payment_methods:
-      status === 'pending' ? methodsFor(dependencies, { livemode, country, currency }, amount) : [],
+      isActive && status === 'pending'
+        ? methodsFor(dependencies, { livemode, country, currency }, amount)
+        : [],
     payment: intent ? tried(intent) : null,
     receipt: status === 'failed' ? null : receiptOf(id, paidByIntent(intent)),
     return_url: await returnIn(dependencies, pageOfTopup(request, id), request.query?.back),

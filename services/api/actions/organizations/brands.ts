@@ -12,6 +12,8 @@ export type Brand = Static<typeof PayersMerchant>
 interface Branded {
   readonly brand: Brand
   readonly country: string
+  /** Whoever is suspended collects nothing. */
+  readonly isActive: boolean
 }
 
 type BrandSources = Pick<Dependencies, 'store' | 'images' | 'baseUrl'>
@@ -30,5 +32,6 @@ export async function brandedMerchant(dependencies: BrandSources, owner: Merchan
   if (state.status === 'none') throw new Error(`there is no merchant ${owner.merchant}`)
   const { name, country } = state
   const logo_url = await logoUrl(dependencies, look)
-  return { brand: { name, logo_url, accent_color: look.accentColor }, country }
+  const isActive = state.status !== 'suspended'
+  return { brand: { name, logo_url, accent_color: look.accentColor }, country, isActive }
 }
