@@ -2,7 +2,7 @@ import t from 'tap'
 import { identity, publicId } from '../../packages/contract/identity.ts'
 import type { RailState } from '../../packages/kernel/ports/rails.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
-import { byPhone } from '../support/commerce/checkout.ts'
+import { byPhone, openSession } from '../support/commerce/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { ScriptedRail } from '../support/payments/scripted-rail.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -101,6 +101,27 @@ t.test('what the operator takes back is told, and a link for one payment is open
   t.not(other, session)
   await paidIn(other, link)
   t.match(await linkOf(link), { status: 'completed', uses: 1 })
+})
+
+t.test('a payer whose payment was taken back finds the way back to the shop', async (t) => {
+  const shop = { cancelUrl: 'https://shop.example/cart', successUrl: 'https://shop.example/thanks' }
+  for (const [one, url] of Object.entries(shop)) {
+    const { id } = await openSession(service, { [one]: url })
+    const operation = await pay(id)
+    await provider.say(operation, succeeded)
+    await eventually(
+      () => sessionOf(id),
+      ({ status }) => status === 'completed',
+    )
+    await provider.say(operation, returned)
+    const page = () =>
+      service.get<string>(`/checkout/session/${id}`, {
+        key: '',
+        headers: { accept: 'text/html', 'accept-language': 'en' },
+      })
+    const { body } = await eventually(page, (shown) => shown.body.includes('taken back'))
+    t.match(body, `href="${url}`)
+  }
 })
 
 t.test(

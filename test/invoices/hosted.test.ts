@@ -140,6 +140,15 @@ t.test('nobody pays what is void', async (t) => {
 
 t.test('what nobody can pay online says so, on its page and in the portal', async (t) => {
   const customer = await createCustomer(service)
+t.test('an invoice of nothing says that nothing was to be paid', async (t) => {
+  const order = { customerId: await createCustomer(service), currency: 'XOF', amountDue: 0 }
+  const { body } = await service.post('/api/v1/billing/invoices', order)
+  const path = new URL(String(body['hosted_invoice_url'])).pathname
+  const { text } = await inBrowser(`${path}?lang=fr`)
+  t.match(text, 'Il n’y avait rien à payer')
+  t.notMatch(text, /a reçu|Payé, merci/)
+})
+
   const { path: foreign } = await page({ currency: 'NGN', customer })
   t.match((await json(foreign)).body, { status: 'open', payment_methods: [] })
   t.match((await inBrowser(`${foreign}?lang=fr`)).text, 'n’est pas possible sur cette page')

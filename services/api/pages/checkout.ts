@@ -185,7 +185,7 @@ function goOn(sight: Sight, url: string, { query }: Visit): Html {
 }
 
 function ended(title: string, lead: string, { view, reader }: Sight): Html {
-  const back = view.cancel_url
+  const back = view.cancel_url ?? (view.status === 'completed' ? view.success_url : null)
   return html`<h1>${title}</h1>
     <p>${lead}</p>
     ${back !== null && html`<a class="button" href="${back}">${reader.words.back(view.merchant.name)}</a>`}`

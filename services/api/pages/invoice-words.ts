@@ -24,6 +24,7 @@ export interface InvoiceWords {
   readonly paidLead: (amount: string, merchant: string) => string
   readonly voidTitle: string
   readonly voidLead: string
+  readonly nothingLead: string
 }
 
 const texts: Readonly<Record<Language, InvoiceWords>> = {
@@ -49,6 +50,7 @@ const texts: Readonly<Record<Language, InvoiceWords>> = {
     paidLead: (amount, merchant) => `${merchant} has received ${amount}.`,
     voidTitle: 'Nothing is to be paid',
     voidLead: 'The merchant has withdrawn this invoice.',
+    nothingLead: 'Nothing was to be paid on this invoice.',
   },
   fr: {
     invoice: 'Facture',
@@ -72,6 +74,7 @@ const texts: Readonly<Record<Language, InvoiceWords>> = {
     paidLead: (amount, merchant) => `${merchant} a reçu ${amount}.`,
     voidTitle: 'Rien n’est à payer',
     voidLead: 'Le marchand a retiré cette facture.',
+    nothingLead: 'Il n’y avait rien à payer sur cette facture.',
   },
 }
 

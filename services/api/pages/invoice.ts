@@ -90,6 +90,9 @@ function due({ view, reader }: Sight): Html {
 
 function paid({ view, reader }: Sight): Html {
   const own = invoiceWords[reader.language]
+  if (view.amount_due === 0)
+    return html`<h1>${own.voidTitle}</h1>
+      <p>${own.nothingLead}</p>`
   const amount = money(view.amount_due, view.currency, reader.language)
   return html`${doneSign}
     <h1>${own.paidTitle}</h1>
