@@ -31,7 +31,9 @@ const json = (path: string) => service.get(path, { key: '' })
 const inBrowser = async (path: string, init: RequestInit = {}) => {
   const headers = { accept: 'text/html', ...(init.headers as object) }
   const answer = await fetch(service.url + path, { redirect: 'manual', ...init, headers })
-  return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() }
+  // Where lines may end within amounts is of no interest here.
+  const text = (await answer.text()).replaceAll(/<(?:span class="amount"|wbr \/)>/g, '')
+  return { status: answer.status, location: answer.headers.get('location'), text }
 }
 const press = (path: string, fields: Readonly<Record<string, string>>) =>
   inBrowser(`${path}/pay?lang=fr`, { method: 'POST', body: new URLSearchParams(fields) })
@@ -138,8 +140,6 @@ t.test('nobody pays what is void', async (t) => {
   t.match((await json(path)).body, { status: 'void', payment: null })
 })
 
-t.test('what nobody can pay online says so, on its page and in the portal', async (t) => {
-  const customer = await createCustomer(service)
 t.test('an invoice of nothing says that nothing was to be paid', async (t) => {
   const order = { customerId: await createCustomer(service), currency: 'XOF', amountDue: 0 }
   const { body } = await service.post('/api/v1/billing/invoices', order)
@@ -149,6 +149,8 @@ t.test('an invoice of nothing says that nothing was to be paid', async (t) => {
   t.notMatch(text, /a reçu|Payé, merci/)
 })
 
+t.test('what nobody can pay online says so, on its page and in the portal', async (t) => {
+  const customer = await createCustomer(service)
   const { path: foreign } = await page({ currency: 'NGN', customer })
   t.match((await json(foreign)).body, { status: 'open', payment_methods: [] })
   t.match((await inBrowser(`${foreign}?lang=fr`)).text, 'n’est pas possible sur cette page')

@@ -1,7 +1,7 @@
 import type { HostedCheckoutView } from '../../../packages/domain/checkout/resource.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
-import { money, moneyPattern } from './money.ts'
+import { money, moneyPattern, unbroken } from './money.ts'
 import type { refusedField } from './notices.ts'
 import { alert, amountField, type AmountForm, phoneFields } from './pay-parts.ts'
 
@@ -29,13 +29,13 @@ export function due({ view, reader }: FormState): Html {
   const amount = view.open_amount && !isBegun ? null : view.amount
   return html`<h1 class="due">
       <span class="label">${amount === null ? words.pageFor(merchant.name) : words.amountDue}</span>
-      ${amount !== null && html`<span class="sum">${money(amount + fee, currency, language)}</span>`}
+      ${amount !== null && html`<span class="sum">${unbroken(money(amount + fee, currency, language))}</span>`}
     </h1>
     ${
       amount !== null &&
       fee > 0 &&
       html`<p class="soft">
-        ${words.withFee(money(amount, currency, language), money(fee, currency, language))}
+        ${unbroken(words.withFee(money(amount, currency, language), money(fee, currency, language)))}
       </p>`
     }
     ${description !== null && html`<p class="soft" dir="auto">${description}</p>`}`
@@ -82,7 +82,7 @@ function payButton(state: FormState, { type, total_amount }: Method, isSecond = 
     ${total_amount === null && html`data-amount="${known(chosen(state))}"`}
     ${isSecond && html`class="second"`}
   >
-    ${label}
+    ${unbroken(label)}
   </button>`
 }
 

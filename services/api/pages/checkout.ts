@@ -13,7 +13,7 @@ import { checkoutReceipt, hostedCheckout, ownerOfSession } from '../actions/host
 import { html, type Html } from '../docs/html.ts'
 import { due, payForm, type FormState } from './checkout-form.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
-import { money, time } from './money.ts'
+import { money, time, unbroken } from './money.ts'
 import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { detailList, doneSign, failureText, leadingOn, noMessage, phoneSteps, waiting } from './pay-parts.ts'
 
@@ -103,7 +103,7 @@ function paid({ view, reader }: Sight, receipt: ReceiptView): Html {
   const name = view.merchant.name
   return html`${doneSign}
     <h1>${words.paidTitle}</h1>
-    <p>${words.paidLead(money(total, currency, language), name)}</p>
+    <p>${unbroken(words.paidLead(money(total, currency, language), name))}</p>
     ${view.success_url !== null && backLink(reader, name, view.success_url)}
     <h2>${words.receipt}</h2>
     ${detailList(receiptRows(reader, receipt, view.country))}

@@ -5,7 +5,7 @@ import { hostedInvoice, ownerOfInvoice, type HostedInvoiceView } from '../action
 import { html, type Html } from '../docs/html.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
-import { money } from './money.ts'
+import { money, unbroken } from './money.ts'
 import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { detailList, doneSign, leaving, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
@@ -83,7 +83,7 @@ function due({ view, reader }: Sight): Html {
   const day = dayText(view.due_date, language)
   return html`<h1 class="due">
       <span class="label">${words.amountDue}</span>
-      <span class="sum">${money(view.amount_left, view.currency, language)}</span>
+      <span class="sum">${unbroken(money(view.amount_left, view.currency, language))}</span>
     </h1>
     <p class="soft">${view.overdue ? own.overdue(day) : own.dueOn(day)}</p>`
 }
@@ -96,7 +96,7 @@ function paid({ view, reader }: Sight): Html {
   const amount = money(view.amount_due, view.currency, reader.language)
   return html`${doneSign}
     <h1>${own.paidTitle}</h1>
-    <p>${own.paidLead(amount, view.merchant.name)}</p>`
+    <p>${unbroken(own.paidLead(amount, view.merchant.name))}</p>`
 }
 
 function receiptIn({ view, reader, path }: Sight): Html | false {

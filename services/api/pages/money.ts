@@ -1,5 +1,6 @@
 import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
 import { decimalAmount } from '../../../packages/contract/locale/money-text.ts'
+import { html, type Html } from '../docs/html.ts'
 import type { Language } from './words.ts'
 
 const locales: Readonly<Record<Language, string>> = { fr: 'fr-FR', en: 'en-GB' }
@@ -36,6 +37,22 @@ function readable(sign: string): string {
 /** `{} F CFA`: how an amount is written, whose number is not known yet. */
 export function moneyPattern(currency: string, language: Language): string {
   return money(0, currency, language).replace(/0(?:[.,]0+)?/, '{}')
+}
+
+const sums = /([\p{Sc}\p{L}]{0,4}\d{1,3}(?:[\u202f,]\d{3})*(?:[.,]\d+)?(?:\u00a0[\p{Sc}\p{L}]+)*)/u
+const gaps = /(?<=\d[\u202f,])(?=\d{3})|(?<=\d\u00a0)/
+
+/**
+ * A text whose amounts stay on one line each. One that is wider than the page ends its lines between groups
+ * of digits, and before the currency.
+ */
+export function unbroken(text: string): Html {
+  const parts = text.split(sums).map((part, at) => {
+    const [first, ...rest] = at % 2 === 1 ? part.split(gaps) : [part]
+    if (rest.length === 0) return html`${part}`
+    return html`<span class="amount">${first}${rest.map((each) => html`<wbr />${each}`)}</span>`
+  })
+  return html`${parts}`
 }
 
 /** `31 janvier 2026 à 12:30`, in UTC, which is the time in most of the countries we serve. */

@@ -4,7 +4,7 @@ import type { OperationView } from '../../../packages/domain/payment-intents/ope
 import { payersPayment, type PayersPayment } from '../actions/operations.ts'
 import { html, type Html } from '../docs/html.ts'
 import { frame, merchantOf, readerOf, type Reader } from './layout.ts'
-import { money } from './money.ts'
+import { money, unbroken } from './money.ts'
 import { waiting, whyNotPaid } from './pay-parts.ts'
 import type { Words } from './words.ts'
 
@@ -50,7 +50,7 @@ async function paymentOf(view: OperationView, { dependencies }: Visit): Promise<
 export function sumOf({ amount, currency }: PayersPayment, { words, language }: Reader): Html {
   return html`<p class="due">
     <span class="label">${words.amount}</span>
-    <span class="sum">${money(amount, currency, language)}</span>
+    <span class="sum">${unbroken(money(amount, currency, language))}</span>
   </p>`
 }
 

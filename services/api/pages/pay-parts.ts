@@ -2,7 +2,7 @@ import { marketOf } from '../../../packages/contract/payments/catalog.ts'
 import { currencyExponent } from '../../../packages/contract/locale/currencies.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
-import { signOf } from './money.ts'
+import { signOf, unbroken } from './money.ts'
 import { promptWordsOf } from './prompt-words.ts'
 import type { Words } from './words.ts'
 
@@ -170,7 +170,7 @@ export function detailList(rows: readonly (readonly [string, string])[]): Html {
     ${rows.map(
       ([name, value]) =>
         html`<dt>${name}</dt>
-          <dd>${value}</dd>`,
+          <dd>${unbroken(value)}</dd>`,
     )}
   </dl>`
 }

@@ -2,7 +2,7 @@ import { operatorIn } from '../../../packages/contract/payments/catalog.ts'
 import type { HostedInvoiceView } from '../actions/hosted/hosted-invoice.ts'
 import { html, type Html } from '../docs/html.ts'
 import type { Reader } from './layout.ts'
-import { money } from './money.ts'
+import { money, unbroken } from './money.ts'
 import type { refusedField } from './notices.ts'
 import { alert, leadingOn, noMessage, pausedPart, phoneFields, phoneSteps, waiting } from './pay-parts.ts'
 
@@ -51,7 +51,10 @@ export function paymentForm({ paid, reader, path }: PaymentSight, { typed, probl
     >
       <input type="hidden" name="AtMost" value="${paid.left}" />
       ${mobile && phoneFields({ ...mobile, country: paid.country, ...given })}
-      ${mobile && html`<button name="PaymentMethod" value="mobile_money">${words.pay(amount)}</button>`}
+      ${
+        mobile &&
+        html`<button name="PaymentMethod" value="mobile_money">${unbroken(words.pay(amount))}</button>`
+      }
       ${mobile && card && html`<p class="or">${words.or}</p>`}
       ${
         card &&
@@ -61,7 +64,7 @@ export function paymentForm({ paid, reader, path }: PaymentSight, { typed, probl
           formnovalidate
           ${mobile !== undefined && html`class="second"`}
         >
-          ${words.payCard(amount)}
+          ${unbroken(words.payCard(amount))}
         </button>`
       }
     </form>`

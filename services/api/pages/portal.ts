@@ -12,7 +12,7 @@ import { html, type Html } from '../docs/html.ts'
 import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
-import { money } from './money.ts'
+import { money, unbroken } from './money.ts'
 import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { alert, amountField, leaving, pausedPart } from './pay-parts.ts'
 import { portalWords, type PortalWords } from './portal-words.ts'
@@ -98,8 +98,8 @@ interface Item {
 
 function item({ what, amount, note, more }: Item): Html {
   return html`<li>
-    <span class="what">${what}</span> <span class="much">${amount}</span>
-    ${note !== '' && html`<span class="soft">${note}</span>`} ${more}
+    <span class="what">${what}</span> <span class="much">${unbroken(amount)}</span>
+    ${note !== '' && html`<span class="soft">${unbroken(note)}</span>`} ${more}
   </li>`
 }
 
@@ -124,7 +124,7 @@ function due(sight: Sight, bill: Bill): Html {
         class="${canBePaid ? 'button' : 'button second'}"
         href="${pathOf(bill, language)}"
         aria-label="${named(bill, action)}"
-        >${action}</a
+        >${unbroken(action)}</a
       >
       ${walletForm(sight, bill)}`,
   })
@@ -146,7 +146,7 @@ function walletForm({ view, reader, own, path }: Sight, bill: Bill): Html | fals
   >
     <input type="hidden" name="AtMost" value="${amount}" />
     <input type="hidden" name="Left" value="${left}" />
-    <button class="second" aria-label="${named(bill, text)}">${text}</button>
+    <button class="second" aria-label="${named(bill, text)}">${unbroken(text)}</button>
   </form>`
 }
 

@@ -86,15 +86,25 @@ function check(number, isDone) {
 
 function tellAmount(field) {
   const buttons = [...field.form.querySelectorAll('[data-amount]')]
-  const unsaid = buttons.map((button) => button.textContent)
+  const unsaid = buttons.map((button) => button.textContent.trim())
   const tell = () => {
     const amount = amountIn(field)
     buttons.forEach((button, at) => {
-      button.textContent = amount === undefined ? unsaid[at] : button.dataset.amount.replace('{}', amount)
+      if (amount === undefined) button.textContent = unsaid[at]
+      else say(button, button.dataset.amount.replace('{}', amount))
     })
   }
   field.addEventListener('input', tell)
   tell()
+}
+
+function say(button, text) {
+  const [sum] = /[\\p{Sc}\\p{L}]{0,4}\\d[\\d.,\\u202f]*(?:\\u00a0[\\p{Sc}\\p{L}]+)*/u.exec(text)
+  const [before, after] = text.split(sum)
+  const whole = Object.assign(document.createElement('span'), { className: 'amount' })
+  for (const part of sum.replace(/\\d(?:[\\u202f\\u00a0]|,(?=\\d{3}))/g, '$&\\n').split('\\n'))
+    whole.append(part, document.createElement('wbr'))
+  button.replaceChildren(before, whole, after)
 }
 
 function amountIn({ value, dataset }) {

@@ -40,7 +40,8 @@ img.logo { border-radius: 0.5rem; background: #fff; object-fit: contain; }
 .hint { font-size: 0.9rem; margin: 0.25rem 0 0; }
 .due { margin: 1rem 0 0.25rem; }
 .due .label { color: var(--soft); font-size: 0.95rem; font-weight: 400; display: block; }
-.sum { font-size: 2rem; line-height: 1.2; font-weight: 700; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.amount { display: inline-block; }
+.sum { font-size: min(2rem, max(1rem, (100vw - 4rem) / 5.2)); line-height: 1.2; font-weight: 700; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 fieldset { border: 0; margin: 1.25rem 0 0; padding: 0; min-width: 0; }
 legend, .field > label { font-weight: 600; padding: 0; margin-bottom: 0.4rem; display: block; }
 .choices { display: grid; gap: 0.5rem; }
@@ -67,9 +68,9 @@ legend, .field > label { font-weight: 600; padding: 0; margin-bottom: 0.4rem; di
 .remember { display: flex; gap: 0.6rem; align-items: center; margin-top: 0.9rem; min-height: 1.5rem; }
 .remember input { accent-color: var(--accent); width: 1.15rem; height: 1.15rem; margin: 0; }
 button, .button {
-  display: block; width: 100%; min-height: 3.2rem; margin-top: 1.1rem; padding: 0.7rem 1rem; border-radius: 0.8rem;
+  display: block; width: 100%; min-height: 3.2rem; margin-top: 1.1rem; padding: 0.7rem min(1rem, 3vw); border-radius: 0.8rem;
   border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); font: inherit;
-  font-size: 1.1rem; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
+  font-size: min(1.1rem, max(1rem, 9vw)); font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
 }
 button.second, .button.second { background: transparent; color: var(--accent); }
 button.quiet { border-color: transparent; background: transparent; color: var(--accent); font-weight: 400; font-size: 1rem; margin-top: 0.5rem; text-decoration: underline; }
@@ -91,10 +92,11 @@ button[aria-disabled='true'] { opacity: 0.75; cursor: progress; }
 dl { margin: 1rem 0 0; display: grid; grid-template-columns: fit-content(50%) 1fr; gap: 0.4rem 1rem; }
 dt { color: var(--soft); overflow-wrap: anywhere; } dd { margin: 0; text-align: right; overflow-wrap: break-word; min-width: 0; font-variant-numeric: tabular-nums; }
 dt, dd, .what, .brand span { unicode-bidi: plaintext; } dt, .what { text-align: left; }
+@media (max-width: 15rem) { dl { grid-template-columns: 1fr; gap: 0 } dd { text-align: left; margin-bottom: 0.5rem; } }
 ul.items { list-style: none; margin: 0; padding: 0; }
-.items li { display: grid; grid-template-columns: 1fr auto; gap: 0.1rem 1rem; padding: 0.9rem 0; border-top: 1px solid var(--faint); }
-.items .what { font-weight: 600; overflow-wrap: anywhere; } .much { text-align: right; font-variant-numeric: tabular-nums; }
-.items li > :nth-child(n + 3) { grid-column: 1 / -1; } .items .button { margin-top: 0.5rem; }
+.items li { display: flex; flex-wrap: wrap; gap: 0.1rem 1rem; padding: 0.9rem 0; border-top: 1px solid var(--faint); }
+.items .what { flex: 1 1 6rem; min-width: 0; font-weight: 600; overflow-wrap: anywhere; } .much { margin-left: auto; text-align: right; font-variant-numeric: tabular-nums; }
+.items li > :nth-child(n + 3) { flex: 0 0 100%; min-width: 0; } .items .button { margin-top: 0.5rem; }
 details { margin-top: 1rem; } summary { cursor: pointer; min-height: 1.5rem; color: var(--accent); }
 footer { width: 100%; max-width: 27rem; display: flex; justify-content: space-between; gap: 1rem; padding: 1rem 0.25rem; color: var(--soft); font-size: 0.9rem; }
 footer a { min-height: 1.5rem; }

@@ -5,7 +5,7 @@ import { ownerOfPortal } from '../actions/hosted/hosted-portal.ts'
 import { hostedTopup, type HostedTopupView } from '../actions/hosted/hosted-topup.ts'
 import { html, type Html } from '../docs/html.ts'
 import { frame, merchantOf, pageOf, readerOf, type Reader } from './layout.ts'
-import { money } from './money.ts'
+import { money, unbroken } from './money.ts'
 import { isUnseen, notice, problemWords, refusedField } from './notices.ts'
 import { alert, doneSign, leaving, pausedPart, waiting, whyNotPaid } from './pay-parts.ts'
 import { goOn, paymentForm, prompt, type PaymentSight, type Typed } from './payment-form.ts'
@@ -57,7 +57,7 @@ function amountOf({ view, reader }: Sight): string {
 function sum(sight: Sight): Html {
   return html`<h1 class="due">
     <span class="label">${portalWords[sight.reader.language].intoWallet}</span>
-    <span class="sum">${amountOf(sight)}</span>
+    <span class="sum">${unbroken(amountOf(sight))}</span>
   </h1>`
 }
 
@@ -83,7 +83,7 @@ function done(sight: Sight): Html {
   const rows = topupReceiptRows(reader, view)
   return html`${doneSign}
     <h1>${reader.words.paidTitle}</h1>
-    <p>${portalWords[reader.language].toppedUp(amountOf(sight), view.merchant.name)}</p>
+    <p>${unbroken(portalWords[reader.language].toppedUp(amountOf(sight), view.merchant.name))}</p>
     ${rows.length > 0 && receiptPart(reader, rows, path)}`
 }
 

@@ -45,6 +45,37 @@ export async function faultsInOtherGuises(page: Page): Promise<readonly string[]
   return [...dark.map((fault) => `dark: ${fault}`), ...(isCut ? ['200 %: scrolls sideways'] : [])]
 }
 
+interface Texts {
+  readonly document: {
+    readonly body: unknown
+    createTreeWalker(root: unknown, whatToShow: number): { nextNode(): { readonly data: string } | null }
+    createRange(): {
+      setStart(node: unknown, at: number): void
+      setEnd(node: unknown, at: number): void
+      getClientRects(): Iterable<{ readonly top: number }>
+    }
+  }
+}
+
+/** Groups of digits, and names of currencies, that go on in the next line. */
+export function brokenAmounts(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const { document } = globalThis as unknown as Texts
+    const texts = document.createTreeWalker(document.body, 4)
+    const broken: string[] = []
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      for (const { 0: part, index } of text.data.matchAll(/(?<![\d:])\d{1,3}(?![\d:])|F\sCFA/g)) {
+        const range = document.createRange()
+        range.setStart(text, index)
+        range.setEnd(text, index + part.length)
+        const tops = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+        if (tops.size > 1) broken.push(`${part} in ${text.data.trim()}`)
+      }
+    }
+    return broken
+  })
+}
+
 const stops = 'a[href], button, summary, input:not([type=hidden])'
 
 /** What cannot be reached with the tabulator, or does not show that it was. */
