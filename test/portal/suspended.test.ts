@@ -3,6 +3,7 @@ import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
 import { createCustomer, subscribe } from '../support/commerce/billing.ts'
 import { topUp } from '../support/commerce/wallets.ts'
+import { lawOver } from '../support/law.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { openPortal } from '../support/subscriber.ts'
 
@@ -44,14 +45,16 @@ const paying = /action="[^"]*\/(?:pay|topups|wallet)[?"]|>\s*Pay /
 
 t.test('while a merchant is suspended its pages say so, and offer nothing to pay', async (t) => {
   const { id, ...pages } = await payable()
-  for (const [name, page] of Object.entries(pages)) t.match(await inBrowser(page), paying, name)
+  await lawOver(t, Object.entries(pages), async ([name, page]) => {
+    t.match(await inBrowser(page), paying, name)
+  })
   await move('SuspendMerchant')
   t.teardown(() => move('ActivateMerchant'))
-  for (const [name, page] of Object.entries(pages)) {
+  await lawOver(t, Object.entries(pages), async ([name, page]) => {
     const shown = await inBrowser(page)
     t.match(shown, 'No payments at the moment', name)
     t.notMatch(shown, paying, name)
-  }
+  })
   t.match(await inBrowser(pages.invoice), 'Save the invoice (PDF)')
   t.match(await inBrowser(pages.portal), /action="[^"]*\/cancel\?/, 'the API decides about cancellations')
   const byPhone = { PaymentMethod: 'mobile_money', Operator: 'orange_money', PhoneNumber: '770000042' }

@@ -115,12 +115,10 @@ export async function hostedInvoice(request: RequestPart): Promise<HostedInvoice
   const { dependencies, owner, query } = request
   const { brand, country: home, isActive } = await brandedMerchant(dependencies, owner as MerchantOwner)
   const intent = state.attempt ? await intentOf(request, state.attempt.paymentIntent) : undefined
-  const { currency, livemode } = state
-  const left = amountLeft(state)
+  const [{ currency, livemode }, left] = [state, amountLeft(state)]
   const canBePaid = isActive && isPayable(state)
   const countries = canBePaid ? payableFrom(dependencies, { currency, livemode }, left) : []
-  const chosen = countries.find((one) => one === query?.country)
-  const country = chosen ?? intent?.transactionCountry ?? home
+  const country = countries.find((one) => one === query?.country) ?? intent?.transactionCountry ?? home
   const isPaid = state.status === 'paid' || intent?.status === 'succeeded'
   const parts = isPaid ? await partsOfInvoice(state, events, (each) => intentOf(request, each)) : []
   return {
