@@ -290,12 +290,11 @@ testConservation(() => service)
 
 t.test('what costs nothing is answered as paid, and a period has two ends', async (t) => {
   const order = { customerId: await createCustomer(service), currency: 'XOF', amountDue: 0 }
-  const free = await service.post('/api/v1/billing/invoices', order)
+  const [whole, day] = ['/api/v1/billing/invoices', '2026-01-01T00:00:00Z']
+  const free = await service.post(whole, order)
   t.match(free.body, { status: 'paid', number: /^INV-/ })
-  const path = `/api/v1/billing/invoices/${String(free.body['id'])}`
-  t.match((await service.get(path)).body, free.body)
-  const half = (field: string) =>
-    service.post('/api/v1/billing/invoices', { ...order, [field]: '2026-01-01T00:00:00Z' })
+  t.match((await service.get(`${whole}/${String(free.body['id'])}`)).body, free.body)
+  const half = (field: string) => service.post(whole, { ...order, [field]: day })
   t.match(await half('periodStart'), { status: 400, body: { param: '/periodEnd' } })
   t.match(await half('periodEnd'), { status: 400, body: { param: '/periodStart' } })
 })
