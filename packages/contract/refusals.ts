@@ -288,7 +288,7 @@ export function refuse(reason: RefusalName, details: RefusalDetails = {}): never
  * not …')`. A message that begins with its verb is told with the name of the field.
  */
 export function refuseField(reason: RefusalName, pointer: string, message: string): never {
-  const isSentence = !/^(?:must|is|are) /.test(message)
+  const isSentence = !/^(?:must|is|are|would) /.test(message)
   throw new Refusal(reason, {
     ...(isSentence && { detail: message }),
     faults: [{ pointer, code: reason, message }],

@@ -33,16 +33,16 @@ t.test('what the address bar holds after a form was refused leads to its page', 
   t.ok(forms.length > 0)
   await lawOver(t, forms, async (route) => {
     const { path } = unknownSample(route)
-    const query = '?lang=fr&country=CI'
+    const query = '?lang=fr&back=https://shop.example/?order=7&country=CI'
     const { status, location } = await visit(path + query)
     t.equal(status, 303, route.operation)
-    const [page, kept] = location!.split('?')
+    t.ok(location!.endsWith(query), location!)
+    const page = location!.slice(0, -query.length)
     t.ok(path.startsWith(`${page}/`), location!)
     t.ok(
-      places.some((place) => place.test(page!)),
+      places.some((place) => place.test(page)),
       location!,
     )
-    t.equal(`?${kept}`, query)
     t.equal((await visit(`${path}/`)).location, page, 'also with a slash behind it')
     t.match(
       await service.get(path, { key: '' }),

@@ -259,6 +259,7 @@ t.test('a fee is quoted without being charged', async (t) => {
   const unserved = [
     [{ operator: 'nope' }, '/operator'],
     [{ operator: 'mtn', country: 'SN' }, '/operator'],
+    [{ operator: 'wave', country: 'CI', currency: 'EUR' }, '/operator'],
     [{ country: 'FR' }, '/country'],
   ] as const
   for (const [wish, param] of unserved) {

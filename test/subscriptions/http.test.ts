@@ -127,6 +127,8 @@ t.test('a subscription that begins later is awaited until then', async (t) => {
     current_period_start: start,
     current_period_end: end,
   })
+  const about = await service.post('/api/v1/billing/invoices', { subscriptionId: id })
+  t.match(about.body, { period_start: start, period_end: end })
   await passDays(service, 11)
   t.match(await becomes(id, 'active'), { current_period_start: start, current_period_end: end })
 })

@@ -57,18 +57,20 @@ function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Mark
 
 interface Quoted {
   readonly direction: Direction
+  readonly currency: string
   readonly country: string | null
   readonly operator: string | null
 }
 
 /** Refuses to say what something costs that nobody carries out. */
-export function admitQuote({ direction, country, operator: name }: Quoted): void {
+export function admitQuote({ direction, currency, country, operator: name }: Quoted): void {
   const reason = 'payment_must_be_eligible'
   if (country !== null) {
     const market = marketIn(country, reason, '/country')
     if (name === null) return
     const operator = operatorOf(market, name, reason, '/operator')
-    return mustGo(direction, operator, market, [reason, '/operator'])
+    mustGo(direction, operator, market, [reason, '/operator'])
+    return mustBeIn(currency, operator, [reason, '/operator'])
   }
   const isKnown = name === null || markets.some((market) => operatorIn(market.country, name))
   if (!isKnown) refuseField(reason, '/operator', `"${name}" is not an operator anywhere`)

@@ -16,7 +16,7 @@ import {
   unixSeconds,
   type Static,
 } from '../../contract/vocabulary.ts'
-import type { Subscription } from './state.ts'
+import { shownPeriod, type Subscription } from './state.ts'
 
 const Quantity = Type.Integer({
   minimum: 1,
@@ -94,9 +94,8 @@ export type SubscriptionView = Static<typeof SubscriptionResource>
 
 export function viewSubscription(id: string, state: Subscription): SubscriptionView | undefined {
   if (state.status === 'none') return undefined
-  const { period, first, trialEnd } = state
-  // Before the first period that is paid for, it is the trial that runs, or that period is awaited.
-  const span = period.number === 0 && trialEnd === null ? first : period
+  const { trialEnd } = state
+  const span = shownPeriod(state)
   return {
     id: publicId('sub', id),
     object: 'subscription',

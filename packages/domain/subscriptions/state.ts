@@ -79,15 +79,21 @@ export function billableOf(items: readonly Item[]): readonly (readonly [meter: s
   return prices.map(([meter, price]) => [meter, Math.max(1, Math.floor(share / Math.max(1, price)))])
 }
 
+/** Before its first period, where no trial runs until then: that period is awaited. */
+export function isAwaited({ period, trialEnd }: Pick<ExistingSubscription, 'period' | 'trialEnd'>): boolean {
+  return period.number === 0 && trialEnd === null
+}
+
+/** The period that is shown, and that invoices about it are for: the first one where it is awaited. */
+export function shownPeriod(subscription: ExistingSubscription): Period {
+  return isAwaited(subscription) ? subscription.first : subscription.period
+}
+
 /** Whether another period follows this one. One that waits to begin has its first period still before it. */
-export function renewsAtEnd({
-  status,
-  cancelAtPeriodEnd,
-  period,
-  trialEnd,
-}: Pick<ExistingSubscription, 'status' | 'cancelAtPeriodEnd' | 'period' | 'trialEnd'>): boolean {
+export function renewsAtEnd(subscription: ExistingSubscription): boolean {
+  const { status, cancelAtPeriodEnd } = subscription
   if (status === 'canceled' || status === 'unpaid') return false
-  return !cancelAtPeriodEnd || (period.number === 0 && trialEnd === null)
+  return !cancelAtPeriodEnd || isAwaited(subscription)
 }
 
 /** When it becomes unpaid, if it does: the oldest of what is overdue decides. */

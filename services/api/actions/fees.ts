@@ -64,11 +64,10 @@ export async function quote({
 }: Request<Static<typeof FeeQuoteRequest>>): Promise<Static<typeof FeeQuoteResource>> {
   const { amount, currency } = body
   const operation = body.operation ?? 'payment'
-  const country = body.country ?? null
-  const operator = body.operator ?? null
+  const [country, operator] = [body.country ?? null, body.operator ?? null]
   const byMethod = operation === 'payment' || operation === 'payout'
-  if (byMethod) admitQuote({ direction: operation === 'payment' ? 'pay_in' : 'payout', country, operator })
   const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
+  if (byMethod) mustBeServed({ ...body, operation, operator: method === 'mobile_money' ? operator : null })
   const now = dependencies.clock(caller)
   const asked = {
     operation,
@@ -96,6 +95,11 @@ export async function quote({
     operator,
     expires_at: new Date(now.getTime() + validMs).toISOString(),
   }
+}
+
+function mustBeServed({ operation, currency, country, operator }: Static<typeof FeeQuoteRequest>): void {
+  const direction = operation === 'payment' ? 'pay_in' : 'payout'
+  admitQuote({ direction, currency, country: country ?? null, operator: operator ?? null })
 }
 
 function viewDetail({ type, basisPoints, amountMinor }: FeeDetail) {

@@ -46,9 +46,10 @@ function isBrowser(request: Request): boolean {
 export function ledToPage(rows: readonly AnyRoute[], request: Request, response: Response): boolean {
   const isAskedFor = request.method === 'GET' || request.method === 'HEAD'
   if (!isAskedFor || !isBrowser(request) || !rows.some(({ form }) => form)) return false
-  const [, query] = request.originalUrl.split('?')
-  const page = pageOf(response.locals['path'] as string)
-  endShown(response, 303, { location: query === undefined ? page : `${page}?${query}` })
+  const { originalUrl } = request
+  const at = originalUrl.indexOf('?')
+  const query = at < 0 ? '' : originalUrl.slice(at)
+  endShown(response, 303, { location: pageOf(response.locals['path'] as string) + query })
   return true
 }
 

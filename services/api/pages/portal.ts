@@ -178,7 +178,7 @@ function subscribed(sight: Sight, one: Subscribed): Html {
     what: one.names.map(isolated).join(', ') || own.subscription,
     amount: cost,
     note: standing(sight, one),
-    ...(isCancelable(one) && { more: cancelForm(sight, one) }),
+    ...(sight.view.takes_payments && isCancelable(one) && { more: cancelForm(sight, one) }),
   })
 }
 
@@ -191,12 +191,13 @@ function standing({ reader, own }: Sight, one: Subscribed): string {
   const day = dayText(ends_on, reader.language)
   if (status === 'canceled') return own.over
   if (status === 'unpaid') return own.paused
+  const late = status === 'past_due' ? `${own.late}. ` : ''
   if (begins_on !== null) {
     const first = dayText(begins_on, reader.language)
-    return cancel_at_period_end ? own.beginsAndEnds(first, day) : own.begins(first)
+    return late + (cancel_at_period_end ? own.beginsAndEnds(first, day) : own.begins(first))
   }
-  const next = cancel_at_period_end ? own.ends(day) : status === 'trialing' ? own.trial(day) : own.renews(day)
-  return status === 'past_due' ? `${own.late}. ${next}` : next
+  if (cancel_at_period_end) return late + own.ends(day)
+  return status === 'trialing' ? own.trial(day) : late + own.renews(day)
 }
 
 /** In two steps, so that nobody cancels by a slip of the thumb. */

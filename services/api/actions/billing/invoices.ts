@@ -9,7 +9,7 @@ import { invoice, type InvoiceCommands } from '../../../../packages/domain/invoi
 import { invoiceNumbers, invoiceNumbersId } from '../../../../packages/domain/invoices/numbers.ts'
 import type { InvoiceRequest, MerchantInvoiceRequest } from '../../../../packages/domain/invoices/resource.ts'
 import type { ExistingInvoice, Invoice } from '../../../../packages/domain/invoices/state.ts'
-import type { Subscription } from '../../../../packages/domain/subscriptions/state.ts'
+import { shownPeriod, type Subscription } from '../../../../packages/domain/subscriptions/state.ts'
 import { streamName } from '../../../../packages/kernel/decider.ts'
 import type { Outcome } from '../../../../packages/kernel/execution/options.ts'
 import { invoices } from '../../../../projections/invoices.ts'
@@ -110,10 +110,11 @@ async function subscriptionOf(request: RequestPart, text: string) {
   const id = identity(text, 'sub')
   const state = id && ((await currentState(request, subscriptions, id)) as Subscription | undefined)
   if (!id || !state || state.status === 'none') return refuseUnknown('/subscriptionId', 'subscription', text)
-  const { customer, currency, items, period } = state
+  const { customer, currency, items } = state
+  const { start, end } = shownPeriod(state)
   const price = items.reduce((sum, { quantity, unitAmount }) => sum + quantity * unitAmount, 0)
   const name = items.length === 1 ? items[0]!.name : null
-  return { id, customer, currency, name, price, start: period.start, end: period.end }
+  return { id, customer, currency, name, price, start, end }
 }
 
 async function addressOf({ dependencies, id }: RequestPart): Promise<Pick<Given, 'pages' | 'secret'>> {

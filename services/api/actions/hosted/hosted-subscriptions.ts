@@ -10,7 +10,7 @@ import {
 import { today } from '../../../../packages/domain/invoices/due.ts'
 import { units, type Interval } from '../../../../packages/domain/subscriptions/periods.ts'
 import { SubscriptionResource, viewSubscription } from '../../../../packages/domain/subscriptions/resource.ts'
-import type { Subscription } from '../../../../packages/domain/subscriptions/state.ts'
+import { isAwaited, type Subscription } from '../../../../packages/domain/subscriptions/state.ts'
 
 // A subscription as its customer sees it.
 
@@ -45,7 +45,7 @@ export function viewHostedSubscription(
   const interval = Object.entries(units).find(([, one]) => one.unit === unit && one.every === every)!
   const { status, items, currency, current_period_end, cancel_at_period_end } = view
   const dayOf = (seconds: number) => today(timeZone, new Date(seconds * 1_000))
-  const isAwaited = status === 'trialing' && view.trial_end === null
+  const waits = isAwaited(state) && status !== 'canceled'
   return {
     id: view.id,
     status,
@@ -55,7 +55,7 @@ export function viewHostedSubscription(
     currency,
     interval: interval[0] as Interval,
     current_period_end,
-    begins_on: isAwaited ? dayOf(view.current_period_start) : null,
+    begins_on: waits ? dayOf(view.current_period_start) : null,
     ends_on: dayOf(current_period_end),
     cancel_at_period_end,
   }
