@@ -101,10 +101,11 @@ t.test('a leader that is told to stop has given up its lock when it ends, and th
   const held = () =>
     pool.query<{ holder: string }>(
       `select application_name as holder from pg_locks join pg_stat_activity using (pid)
-       where locktype = 'advisory' and application_name = $1`,
+       where locktype = 'advisory' and datname = current_database() and application_name = $1`,
       [leader.instance],
     )
-  // Postgres needs a moment to end a session whose client has said goodbye; a lease would take seconds.
+  // Other tests on the same server have a projector of that name. Postgres needs a moment to end a session
+  // whose client has said goodbye; a lease would take seconds.
   const { rows } = await eventually(held, ({ rows }) => rows.length === 0, 2_000)
   t.strictSame(rows, [], 'no lease has to run out')
   await eventually(() => standby.leads(), Boolean)
