@@ -250,7 +250,7 @@ export interface Fault {
 }
 
 export interface RefusalDetails {
-  /** What happened in this case, in one sentence; the first fault with its field, or the table's message. */
+  /** What happened, in one sentence. Left out: the first fault with its field, else the table's message. */
   readonly detail?: string
   readonly faults?: readonly Fault[]
   readonly retryAfterSeconds?: number

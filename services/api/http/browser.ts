@@ -32,8 +32,7 @@ export async function answeredAsPage(api: Api, answering: Answering): Promise<bo
     ? await route.refusedPage?.(refusal, visit)
     : await route.page?.(reply!.body as never, visit)
   if (shown === undefined) return false
-  if (refusal?.details.retryAfterSeconds !== undefined)
-    response.setHeader('Retry-After', refusal.details.retryAfterSeconds)
+  if (refusal) tellWhen(response, refusal)
   endShown(response, refusal ? refusals[refusal.reason][0] : reply!.status, shown)
   return true
 }
@@ -57,14 +56,17 @@ export function ledToPage(rows: readonly AnyRoute[], request: Request, response:
 export function notedAsPage({ dependencies }: Api, { request, response, refusal }: Noted): boolean {
   const path = response.locals['path'] as string
   if (response.headersSent || path.startsWith('/api/') || !isBrowser(request)) return false
-  if (refusal.details.retryAfterSeconds !== undefined)
-    response.setHeader('Retry-After', refusal.details.retryAfterSeconds)
+  tellWhen(response, refusal)
   const { query } = request
   // Two slashes would lead to another site.
   const own = path.replace(/^[/\\]+/, '/')
   const visit = { dependencies, path: own, params: {}, query, form: {}, language: languageFor(request) }
   endShown(response, refusals[refusal.reason][0], notice(refusal, visit))
   return true
+}
+
+function tellWhen(response: Response, { details }: Refusal): void {
+  if (details.retryAfterSeconds !== undefined) response.setHeader('Retry-After', details.retryAfterSeconds)
 }
 
 interface Noted extends Pick<Answering, 'request' | 'response'> {

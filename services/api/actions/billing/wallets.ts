@@ -116,7 +116,10 @@ function payerOf({ customer }: ExistingInvoice, named: string | undefined): stri
 const looks = 250
 const looksEveryMs = 20
 
-/** The policies take the money and pay the invoice within a moment. Without an application: any. */
+/**
+ * Waits until no payment of the invoice by wallet is open, or not the one that is named. The policies take
+ * the money and pay the invoice within a moment.
+ */
 export async function answeredByBook(
   request: Pick<Applying, 'owner' | 'dependencies'>,
   invoiceId: string,
