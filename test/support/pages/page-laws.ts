@@ -57,14 +57,14 @@ interface Texts {
   }
 }
 
-/** Groups of digits, and names of currencies, that go on in the next line. */
+/** Groups of digits that go on in the next line, and names of currencies. Receipt numbers have no groups. */
 export function brokenAmounts(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const { document } = globalThis as unknown as Texts
     const texts = document.createTreeWalker(document.body, 4)
     const broken: string[] = []
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
-      for (const { 0: part, index } of text.data.matchAll(/(?<![\d:])\d{1,3}(?![\d:])|F\sCFA/g)) {
+      for (const { 0: part, index } of text.data.matchAll(/(?<![\w:-])\d{1,3}(?![\w:-])|F\sCFA/g)) {
         const range = document.createRange()
         range.setStart(text, index)
         range.setEnd(text, index + part.length)
