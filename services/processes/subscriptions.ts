@@ -1,5 +1,6 @@
 import {
   billableOf,
+  shownPeriod,
   unpaidFrom,
   type ExistingSubscription,
   type Subscription,
@@ -51,7 +52,9 @@ function nextOf(id: string, state: Subscription): Next | undefined {
   if (unpaidAt !== null && unpaidAt < period.end)
     return { at: unpaidAt, command: async () => ({ type: 'MarkUnpaid', data: {} }) }
   if (status === 'unpaid' && !cancelAtPeriodEnd) return undefined
-  return { at: period.end, command: (send) => renewal(id, state, send) }
+  // A first period that is awaited passes unserved before it is canceled.
+  const { end } = status === 'unpaid' ? shownPeriod(state) : period
+  return { at: end, command: (send) => renewal(id, state, send) }
 }
 
 async function renewal(

@@ -57,6 +57,30 @@ scenarios(subscription, {
     context: at('2026-03-09T00:00:00.000Z'),
     then: [{ type: 'SubscriptionRenewed', data: { bill: bill(2, [march, april]) } }],
   },
+  'what waits to begin and runs once is not over while its period is': {
+    given: [awaited, scheduled, pastDue, unpaid],
+    when: renew(0),
+    context: at(february),
+    then: [],
+  },
+  'unpaid, it is canceled when that period has passed': {
+    given: [awaited, scheduled, pastDue, unpaid],
+    when: renew(0),
+    context: at(march),
+    then: [canceled],
+  },
+  'and it says so when it becomes unpaid': {
+    given: [awaited, scheduled, pastDue],
+    when: { type: 'MarkUnpaid', data: {} },
+    context: at(march),
+    then: [{ type: 'SubscriptionBecameUnpaid', data: { cancelsAt: march } }],
+  },
+  'paid while its period lasts, it has that one': {
+    given: [awaited, scheduled, pastDue, unpaid, recovered('2026-02-09T00:00:00.000Z')],
+    when: renew(0),
+    context: at('2026-02-09T00:00:00.000Z'),
+    then: [{ type: 'SubscriptionRenewed', data: { bill: bill(1, [february, march]) } }],
+  },
   'also where no period had begun yet': {
     given: [awaited, pastDue, unpaid, recovered('2026-03-09T00:00:00.000Z')],
     when: renew(0),

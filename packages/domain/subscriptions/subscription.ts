@@ -9,6 +9,7 @@ import {
   billOf,
   metersOf,
   renewsAtEnd,
+  shownPeriod,
   unpaidFrom,
   type ExistingSubscription,
   type Subscription,
@@ -65,7 +66,7 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
       if (status === 'canceled' || period.number !== number || !isOver(period, now)) return []
       if (renewsAtEnd(current))
         return [{ type: 'SubscriptionRenewed', data: { bill: nextBill(current, usage) } }]
-      return cancelAtPeriodEnd ? [canceled(current, null, usage)] : []
+      return cancelAtPeriodEnd && isOver(shownPeriod(current), now) ? [canceled(current, null, usage)] : []
     },
 
     CancelSubscription({ atPeriodEnd, reason, usage, number }, state, { now }) {
@@ -104,12 +105,12 @@ export const subscription: Decider<Subscription, SubscriptionCommands, Subscript
     },
 
     MarkUnpaid(_, state, { now }) {
-      const { status, arrears, cancelAtPeriodEnd, period } = begun(state)
+      const current = begun(state)
+      const { status, arrears, cancelAtPeriodEnd } = current
       const from = unpaidFrom(status, arrears)
       if (status !== 'past_due' || from === null || from > now.toISOString()) return []
-      return [
-        { type: 'SubscriptionBecameUnpaid', data: { cancelsAt: cancelAtPeriodEnd ? period.end : null } },
-      ]
+      const cancelsAt = cancelAtPeriodEnd ? shownPeriod(current).end : null
+      return [{ type: 'SubscriptionBecameUnpaid', data: { cancelsAt } }]
     },
 
     BillUse({ quantity, ...ended }, state) {

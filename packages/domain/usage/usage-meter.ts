@@ -60,6 +60,8 @@ export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvent
     CountUsage({ record, quantity, period: used, position }, { taken, closed, ended }, { cause }) {
       const isByPolicy = cause !== undefined
       if (isSettled(taken, { id: record, position }, isByPolicy)) return []
+      // Used before the first period that is paid for: nothing bills it.
+      if (used === 0 && (closed || ended)) return []
       const period = closed ? Math.max(used, closed.period + 1) : used
       const counted = { record, quantity, period, position, isByPolicy }
       return [

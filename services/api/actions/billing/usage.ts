@@ -69,8 +69,7 @@ async function admitted(request: Request<Body>): Promise<Used> {
   const now = request.dependencies.clock(request.owner).toISOString()
   const at = occurredAt ?? now
   if (at > now) refuseField('request_must_be_valid', '/occurredAt', 'occurredAt is in the future')
-  const { number, end } = state.period
-  if (!renewsAtEnd(state) && at >= end) {
+  if (!renewsAtEnd(state) && at >= state.period.end) {
     const detail = 'Nothing is billed after the period that is over: the subscription is not renewed'
     refuse('subscription_must_be_running', { detail })
   }
@@ -80,8 +79,15 @@ async function admitted(request: Request<Body>): Promise<Used> {
     ...used,
     occurredAt: at,
     externalId: externalId ?? null,
-    period: at >= end ? number + 1 : number,
+    period: periodOf(state, at),
   }
+}
+
+/** Number of the period in which it is billed. What was used in a trial is free, however late it is told. */
+function periodOf({ createdAt, first, period }: ExistingSubscription, at: string): number {
+  const isBeforeFirst = createdAt < first.start && at < first.start
+  if (isBeforeFirst) return 0
+  return at >= period.end ? period.number + 1 : period.number
 }
 
 async function subscriptionOf(
