@@ -259,8 +259,12 @@ t.test('a fee is quoted without being charged', async (t) => {
   const unserved = [
     [{ operator: 'nope' }, '/operator'],
     [{ operator: 'mtn', country: 'SN' }, '/operator'],
-    [{ operator: 'wave', country: 'CI', currency: 'EUR' }, '/operator'],
+    [{ operator: 'wave', country: 'CI', currency: 'EUR' }, '/currency'],
     [{ country: 'FR' }, '/country'],
+    [{ country: 'CM' }, '/currency'],
+    [{ operator: 'wave', currency: 'XAF' }, '/currency'],
+    [{ currency: 'NGN' }, '/currency'],
+    [{ operator: 'wave', payment_method_type: 'card' }, '/operator'],
   ] as const
   for (const [wish, param] of unserved) {
     const answer = await service.post('/api/v1/fees/quote', { amount: 500, currency: 'XOF', ...wish })

@@ -58,22 +58,28 @@ function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Mark
 interface Quoted {
   readonly direction: Direction
   readonly currency: string
+  /** Null: any. */
   readonly country: string | null
   readonly operator: string | null
 }
 
-/** Refuses to say what something costs that nobody carries out. */
+/** Refuses to say what operators charge for what none of them carries out, whatever the amount. */
 export function admitQuote({ direction, currency, country, operator: name }: Quoted): void {
   const reason = 'payment_must_be_eligible'
-  if (country !== null) {
-    const market = marketIn(country, reason, '/country')
-    if (name === null) return
-    const operator = operatorOf(market, name, reason, '/operator')
-    mustGo(direction, operator, market, [reason, '/operator'])
-    return mustBeIn(currency, operator, [reason, '/operator'])
-  }
-  const isKnown = name === null || markets.some((market) => operatorIn(market.country, name))
-  if (!isKnown) refuseField(reason, '/operator', `"${name}" is not an operator anywhere`)
+  const asked = country === null ? markets : [marketIn(country, reason, '/country')]
+  const where = country ?? 'any country'
+  const named = asked.flatMap((market) => {
+    const known = name === null ? market.operators : [operatorIn(market.country, name)]
+    return known.filter((operator) => operator !== undefined)
+  })
+  if (named.length === 0) refuseField(reason, '/operator', `"${name}" is not an operator in ${where}`)
+  const able = named.filter(({ directions }) => directions.includes(direction))
+  if (able.length === 0)
+    refuseField(reason, '/operator', `"${name}" does not ${verbs[direction]} in ${where}`)
+  if (able.some((operator) => operator.currency === currency)) return
+  const moved = [...new Set(able.map((operator) => operator.currency))]
+  const message = `no operator that is asked for moves ${currency} in ${where}; ${oneOf(moved)}`
+  refuseField(reason, '/currency', message)
 }
 
 export interface PaymentTerms {

@@ -1,5 +1,6 @@
 import { admitQuote } from '../../../packages/contract/payments/eligibility.ts'
 import { quoteFee, type FeeDetail } from '../../../packages/contract/payments/fees.ts'
+import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   AmountMinor,
@@ -67,7 +68,7 @@ export async function quote({
   const [country, operator] = [body.country ?? null, body.operator ?? null]
   const byMethod = operation === 'payment' || operation === 'payout'
   const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
-  if (byMethod) mustBeServed({ ...body, operation, operator: method === 'mobile_money' ? operator : null })
+  if (byMethod) mustBeServed({ ...body, operation, payment_method_type: method ?? null })
   const now = dependencies.clock(caller)
   const asked = {
     operation,
@@ -97,9 +98,13 @@ export async function quote({
   }
 }
 
-function mustBeServed({ operation, currency, country, operator }: Static<typeof FeeQuoteRequest>): void {
+function mustBeServed(asked: Static<typeof FeeQuoteRequest>): void {
+  const { operation, currency, country = null, operator = null, payment_method_type: method } = asked
   const direction = operation === 'payment' ? 'pay_in' : 'payout'
-  admitQuote({ direction, currency, country: country ?? null, operator: operator ?? null })
+  if (method === 'mobile_money') return admitQuote({ direction, currency, country, operator })
+  if (operator === null) return
+  const message = `operator is of mobile_money; leave it out for ${method}`
+  refuseField('payment_must_be_eligible', '/operator', message)
 }
 
 function viewDetail({ type, basisPoints, amountMinor }: FeeDetail) {
