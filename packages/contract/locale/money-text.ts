@@ -14,15 +14,19 @@ export function decimalAmount(amountMinor: number, currency: string): `${number}
   return `${amountMinor < 0 ? '-' : ''}${whole}` as `${number}`
 }
 
-/** By thousands, each time with the same mark: `0,500` is not five hundred, and `1.234,567` no amount. */
-const isGrouped = /^[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)$/
+/**
+ * By thousands, each time with the same mark, and decimals after the other one: `0,500` is not five hundred,
+ * and `1.234,567` no amount.
+ */
+const grouped = /^[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d{1,2})?$/
 
-/** `2 500`, `2.500` and `12,50` in the smallest unit; `undefined` for what is no amount of the currency. */
+/** `2 500`, `2.500`, `12,50` and `1,200.50` in the smallest unit; `undefined` for what is no such amount. */
 export function minorAmount(text: string, currency: string): number | undefined {
   const exponent = currencyExponent(currency) ?? 0
   const plain = text.replace(/[\s\u00a0\u202f']/g, '')
-  const grouped = isGrouped.test(plain) ? plain.replace(/[.,]/g, '') : plain
-  const [, whole, fraction = ''] = /^(\d{1,15})(?:[.,](\d+))?$/.exec(grouped) ?? []
+  const [, mark] = grouped.exec(plain) ?? []
+  const digits = mark === undefined ? plain : plain.replaceAll(mark, '')
+  const [, whole, fraction = ''] = /^(\d{1,15})(?:[.,](\d+))?$/.exec(digits) ?? []
   if (whole === undefined || fraction.length > exponent) return undefined
   const minor = Number(whole + fraction.padEnd(exponent, '0'))
   return minor >= 1 && minor <= amountMinorMax ? minor : undefined
