@@ -85,4 +85,19 @@ t.test('a receipt that is not there yet is no page either', async (t) => {
   t.notMatch(shown, { status: 200 })
 })
 
+t.test('an address that names no language or country of ours shows the page all the same', async (t) => {
+  const { body } = await service.post('/api/v1/merchant/invoices', { amount: 5_000, currency: 'XOF' })
+  const { pathname } = new URL(String(body['hosted_invoice_url']))
+  const shownIn = async (query: string, language: string) => {
+    const shown = await visit(`${pathname}?${query}`)
+    t.equal(shown.status, 200, query)
+    t.match(shown.body, `<html lang="${language}">`, query)
+  }
+  const long = 'x'.repeat(300)
+  const french = ['lang=fr', 'lang=FR', 'lang=fr-CI', 'lang=fr&lang=en', `lang=fr&status=1&status=2`]
+  await lawOver(t, french, (query) => shownIn(`${query}&country=${long}`, 'fr'))
+  const others = ['lang=en', 'lang=de', 'lang=', 'lang=fr%22%3E', `lang=${long}`, 'lang=en&lang=fr']
+  await lawOver(t, others, (query) => shownIn(`${query}&country=`, 'en'))
+})
+
 testConservation(() => service)

@@ -51,4 +51,16 @@ t.test('a trial is free until its end', async (t) => {
   t.match(await (await portalOf(customerId))(), /Free until \d+ \w+ \d{4}</)
 })
 
+t.test('what nobody pays in the merchant’s country is paid from where somebody does', async (t) => {
+  const customer = await createCustomer(service)
+  const order = { customer, currency: 'CDF', amount: 1_000_000 }
+  const { body } = await service.post('/api/v1/merchant/invoices', order)
+  const { pathname } = new URL(String(body['hosted_invoice_url']))
+  const invoice = await service.get(pathname, { key: '' })
+  t.match(invoice.body, { country: 'CD', countries: ['CD'], payment_methods: [{ type: 'mobile_money' }] })
+  const page = await (await portalOf(customer))()
+  t.match(page, new RegExp(`class="button"\\s+href="${pathname}`))
+  t.notMatch(page, 'cannot be paid')
+})
+
 testConservation(() => service)

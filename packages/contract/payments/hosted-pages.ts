@@ -2,12 +2,9 @@ import { literals, optional, record, Type } from '../vocabulary.ts'
 
 // What the addresses of several hosted pages carry.
 
-/** Messengers and payers change addresses: what names no language or country of ours is left aside. */
-const named = { maxLength: 256 }
+// Messengers and payers change addresses: what names no language or country of ours is left aside.
 
-const lang = optional(
-  Type.String({ ...named, description: "`fr` or `en`; anything else: the browser's language" }),
-)
+const lang = optional(Type.String({ description: "`fr` or `en`; anything else: the browser's language" }))
 
 /** Where a page leads back to is stored nowhere: its address carries it. */
 const back = optional(
@@ -32,7 +29,6 @@ export const PaidQuery = record({ lang, back, ...brought })
 
 const country = optional(
   Type.String({
-    ...named,
     'x-normalize': 'upper',
     description: 'Where the payer pays from, as an ISO 3166-1 code, where that is another one',
   }),

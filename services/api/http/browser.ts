@@ -6,6 +6,7 @@ import { pathParameters } from '../kinds/prefixes.ts'
 import { pageOf } from '../pages/layout.ts'
 import { notice } from '../pages/notices.ts'
 import type { Api } from './handle.ts'
+import { firstOfEach } from './input/input.ts'
 import { endPacked, type Reply } from './respond.ts'
 
 /** Only our own files, and nothing written into the page: whatever a merchant's text contains is text. */
@@ -92,7 +93,7 @@ function visitOf({ dependencies }: Api, { route, request, response, refusal }: A
     path,
     // Ids that are none are why it was refused.
     params: refusal && refusals[refusal.reason][0] === 404 ? given : pathParameters(route, given),
-    query: request.query,
+    query: firstOfEach(request.query),
     form,
     language: languageFor(request),
   }

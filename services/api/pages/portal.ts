@@ -7,7 +7,7 @@ import {
   ownerOfPortal,
   type HostedPortalView,
 } from '../actions/hosted/hosted-portal.ts'
-import { methodsFor } from '../actions/hosted/hosted-payment.ts'
+import { methodsFor, usualCountry } from '../actions/hosted/hosted-payment.ts'
 import { html, type Html } from '../docs/html.ts'
 import { dayText } from './invoice.ts'
 import { invoiceWords } from './invoice-words.ts'
@@ -110,8 +110,12 @@ function due(sight: Sight, bill: Bill): Html {
   const invoice = invoiceWords[language]
   const [leftMinor, currency] = [bill.amount_due - bill.amount_paid, bill.currency.toUpperCase()]
   const left = money(leftMinor, currency, language)
-  const isUnserved =
-    view.takes_payments && methodsFor(dependencies, { livemode, country, currency }, leftMinor).length === 0
+  const market = {
+    livemode,
+    currency,
+    country: usualCountry(dependencies, { livemode, country, currency }, leftMinor),
+  }
+  const isUnserved = view.takes_payments && methodsFor(dependencies, market, leftMinor).length === 0
   const canBePaid = view.takes_payments && !isUnserved
   const action = canBePaid ? words.pay(left) : own.open
   const day = dayText(bill.due_date!, language)
@@ -250,13 +254,15 @@ function topupForm({ reader, own, path, refused }: Sight, currency: string): Htm
 }
 
 /** Why what was pressed was not done. */
-function problemOf(refusal: Refusal, visit: Visit, { merchant }: HostedPortalView): string {
+function problemOf(refusal: Refusal, visit: Visit, { merchant, topup_currency }: HostedPortalView): string {
   const reader = readerOf(visit)
   const own = portalWords[reader.language]
   // There is no other way on this page to choose.
-  const isUnserved = refusal.reason === 'live_provider_must_be_configured'
+  const isTopup = visit.path.endsWith('/topups')
+  const isUnserved =
+    refusal.reason === 'live_provider_must_be_configured' || (isTopup && topup_currency === null)
   const why = isUnserved ? reader.words.noMethod(merchant.name) : problemWords(refusal, reader)
-  if (visit.path.endsWith('/topups')) return `${own.topupFailed} ${why}`
+  if (isTopup) return `${own.topupFailed} ${why}`
   if (visit.path.endsWith('/cancel')) return own.cancelFailed
   return refusal.reason === 'wallet_must_cover_the_amount' ? own.walletEmpty : own.walletFailed
 }

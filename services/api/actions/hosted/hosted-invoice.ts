@@ -39,6 +39,7 @@ import {
   paymentOfPage,
   paymentStatusOf,
   tried,
+  usualCountry,
 } from './hosted-payment.ts'
 import { partsOfInvoice, receiptOf } from './hosted-receipts.ts'
 import { returnIn, withReturn } from './payer-returns.ts'
@@ -111,16 +112,16 @@ export const HostedInvoice = record({
 export type HostedInvoiceView = Static<typeof HostedInvoice>
 
 export async function hostedInvoice(request: RequestPart): Promise<HostedInvoiceView> {
-  const { id, state, events } = await issuedInvoice(request)
+  const found = await issuedInvoice(request)
+  const { id, state } = found
   const { dependencies, owner, query } = request
   const { brand, country: home, isActive } = await brandedMerchant(dependencies, owner as MerchantOwner)
   const intent = state.attempt ? await intentOf(request, state.attempt.paymentIntent) : undefined
   const [{ currency, livemode }, left] = [state, amountLeft(state)]
-  const canBePaid = isActive && isPayable(state)
-  const countries = canBePaid ? payableFrom(dependencies, { currency, livemode }, left) : []
-  const country = countries.find((one) => one === query?.country) ?? intent?.transactionCountry ?? home
-  const isPaid = state.status === 'paid' || intent?.status === 'succeeded'
-  const parts = isPaid ? await partsOfInvoice(state, events, (each) => intentOf(request, each)) : []
+  const [market, canBePaid] = [{ currency, livemode }, isActive && isPayable(state)]
+  const countries = canBePaid ? payableFrom(dependencies, market, left) : []
+  const usual = usualCountry(dependencies, { ...market, country: home }, left)
+  const country = countries.find((one) => one === query?.country) ?? intent?.transactionCountry ?? usual
   return {
     id: publicId('inv', id),
     object: 'hosted_invoice',
@@ -144,11 +145,20 @@ export async function hostedInvoice(request: RequestPart): Promise<HostedInvoice
     country,
     countries: [...countries],
     takes_payments: isActive,
-    payment_methods: canBePaid ? methodsFor(dependencies, { currency, livemode, country }, left) : [],
+    payment_methods: canBePaid ? methodsFor(dependencies, { ...market, country }, left) : [],
     payment: intent ? tried(intent) : null,
-    receipt: receiptOf(id, parts),
+    receipt: await receiptOfInvoice(request, found, intent),
     return_url: await returnIn(dependencies, state.url, query?.back),
   }
+}
+
+async function receiptOfInvoice(
+  request: RequestPart,
+  { id, state, events }: Found,
+  intent: Awaited<ReturnType<typeof intentOf>>,
+) {
+  const isPaid = state.status === 'paid' || intent?.status === 'succeeded'
+  return receiptOf(id, isPaid ? await partsOfInvoice(state, events, (each) => intentOf(request, each)) : [])
 }
 
 export const InvoiceStanding = record({

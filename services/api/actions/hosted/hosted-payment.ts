@@ -116,6 +116,12 @@ export function payableFrom(
     .filter((country) => isServedBy(rail, 'mobile_money', { ...market, country }, amountMinor))
 }
 
+/** From where it is paid unless the payer says otherwise: the merchant's country, if anybody there can. */
+export function usualCountry(rails: Rails, { country: home, ...market }: ServedMarket, amountMinor: number) {
+  if (methodsFor(rails, { ...market, country: home }, amountMinor).length > 0) return home
+  return payableFrom(rails, market, amountMinor)[0] ?? home
+}
+
 export function tried(intent: CreatedIntent): Static<typeof HostedTry> {
   const attempt = intent.attempts.at(-1)
   const method = attempt?.method

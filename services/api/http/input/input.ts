@@ -27,7 +27,13 @@ export function queryParameters(route: AnyRoute, request: HttpRequestIn): Record
 
 function knownOf({ query }: AnyRoute, given: HttpRequestIn['query']): HttpRequestIn['query'] {
   const known = query?.properties ?? {}
-  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)))
+  return Object.fromEntries(Object.entries(firstOfEach(given)).filter(([name]) => Object.hasOwn(known, name)))
+}
+
+/** Of an address that people pass on: who adds to it may repeat what it says. */
+export function firstOfEach(query: HttpRequestIn['query']): HttpRequestIn['query'] {
+  const firsts = Object.entries(query).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value])
+  return Object.fromEntries(firsts) as HttpRequestIn['query']
 }
 
 const listQueries = new WeakMap<AnyRoute, ReturnType<typeof listQuery>>()
