@@ -81,6 +81,12 @@ scenarios(subscription, {
     context: at('2026-02-09T00:00:00.000Z'),
     then: [{ type: 'SubscriptionRenewed', data: { bill: bill(1, [february, march]) } }],
   },
+  'paid when that period has passed, it has none': {
+    given: [awaited, scheduled, pastDue, unpaid, recovered('2026-03-09T00:00:00.000Z')],
+    when: renew(0),
+    context: at('2026-03-09T00:00:00.000Z'),
+    then: [canceled],
+  },
   'also where no period had begun yet': {
     given: [awaited, pastDue, unpaid, recovered('2026-03-09T00:00:00.000Z')],
     when: renew(0),

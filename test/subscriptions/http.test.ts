@@ -151,4 +151,21 @@ t.test('what is to run once runs once, also where it begins later', async (t) =>
   }
 })
 
+t.test('what was to run once is canceled where its period has passed while it was unpaid', async (t) => {
+  const { body: clock } = await service.get('/api/test/clock')
+  const start = new Date(Date.parse(String(clock['now'])) + 80 * daySeconds * 1_000).toISOString()
+  const id = await subscribe(service, { currentPeriodStart: start, cancelAtPeriodEnd: true })
+  await service.post('/api/v1/billing/invoices', { subscriptionId: id })
+  await passDays(service, 81)
+  await becomes(id, 'unpaid')
+  await passDays(service, 32)
+  await becomes(id, 'canceled')
+  t.strictSame(await typesOf(id), [
+    'SubscriptionStarted',
+    'SubscriptionBecamePastDue',
+    'SubscriptionBecameUnpaid',
+    'SubscriptionCanceled',
+  ])
+})
+
 testConservation(() => service)

@@ -40,6 +40,11 @@ scenarios(usageMeter, {
     when: count(0),
     then: [],
   },
+  'nothing is left of it, however much it was': {
+    given: [counted(0, 9), closed(0, 4)],
+    when: close(1),
+    then: [closed(1, 0)],
+  },
   'also after the end': { given: [closed(1, 0), ended(0, 1)], when: count(0), then: [] },
   'a period is closed with what was used in it': {
     given: [counted(1), counted(2, 9, 20)],

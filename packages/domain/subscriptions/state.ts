@@ -89,11 +89,15 @@ export function shownPeriod(subscription: ExistingSubscription): Period {
   return isAwaited(subscription) ? subscription.first : subscription.period
 }
 
-/** Whether another period follows this one. One that waits to begin has its first period still before it. */
+/**
+ * Whether another period follows this one. One that waits to begin has its first period still before it,
+ * unless that has passed while it was unpaid.
+ */
 export function renewsAtEnd(subscription: ExistingSubscription): boolean {
-  const { status, cancelAtPeriodEnd } = subscription
+  const { status, cancelAtPeriodEnd, first, pausedUntil } = subscription
   if (status === 'canceled' || status === 'unpaid') return false
-  return !cancelAtPeriodEnd || isAwaited(subscription)
+  const isPassed = pausedUntil !== null && first.end <= pausedUntil
+  return !cancelAtPeriodEnd || (isAwaited(subscription) && !isPassed)
 }
 
 /** When it becomes unpaid, if it does: the oldest of what is overdue decides. */

@@ -17,8 +17,11 @@ export const subscriptionTimers = timerHandlers<SubscriptionEvents>({
   ],
   SubscriptionBecameUnpaid: (event) => {
     const { cancelsAt } = event.data
-    const ends = cancelsAt === null ? [stop('subscription_period', event.id)] : []
-    return [stop('subscription_unpaid', event.id), ...ends]
+    const ends =
+      cancelsAt === null
+        ? stop('subscription_period', event.id)
+        : start('subscription_period', event.id, event, cancelsAt)
+    return [stop('subscription_unpaid', event.id), ends]
   },
   SubscriptionCanceled: ({ id }) => [stop('subscription_period', id), stop('subscription_unpaid', id)],
 })

@@ -13,7 +13,7 @@ import {
 } from '../../../../packages/domain/subscriptions/state.ts'
 import type { SubscriptionCommands } from '../../../../packages/domain/subscriptions/subscription.ts'
 import type { UsageRequest } from '../../../../packages/domain/usage/resource.ts'
-import { meterId, openQuantity, usageMeter } from '../../../../packages/domain/usage/usage-meter.ts'
+import { billableQuantity, meterId, usageMeter } from '../../../../packages/domain/usage/usage-meter.ts'
 import {
   usageRecord,
   type UsageRecord,
@@ -64,8 +64,6 @@ async function admitted(request: Request<Body>): Promise<Used> {
   if (!(await isUsageBased(request, state))) refuse('plan_must_be_usage_based')
   if (state.status === 'canceled')
     refuse('subscription_must_be_running', { detail: 'The subscription was canceled' })
-  const used = { meterKey, quantity: quantity ?? 1 }
-  await mustStayCountable(request, { id, items: state.items, ...used })
   const now = request.dependencies.clock(request.owner).toISOString()
   const at = occurredAt ?? now
   if (at > now) refuseField('request_must_be_valid', '/occurredAt', 'occurredAt is in the future')
@@ -73,17 +71,13 @@ async function admitted(request: Request<Body>): Promise<Used> {
     const detail = 'Nothing is billed after the period that is over: the subscription is not renewed'
     refuse('subscription_must_be_running', { detail })
   }
-  return {
-    subscription: id,
-    customer: state.customer,
-    ...used,
-    occurredAt: at,
-    externalId: externalId ?? null,
-    period: periodOf(state, at),
-  }
+  const [used, period] = [{ meterKey, quantity: quantity ?? 1 }, periodOf(state, at)]
+  if (period > 0) await mustStayCountable(request, { id, items: state.items, ...used })
+  const { customer } = state
+  return { subscription: id, customer, ...used, occurredAt: at, externalId: externalId ?? null, period }
 }
 
-/** Number of the period in which it is billed. What was used in a trial is free, however late it is told. */
+/** The period in which it is billed. 0 is free, however late it is told: a trial, or before the beginning. */
 function periodOf({ createdAt, first, period }: ExistingSubscription, at: string): number {
   const isBeforeFirst = createdAt < first.start && at < first.start
   if (isBeforeFirst) return 0
@@ -120,7 +114,7 @@ async function mustStayCountable(
 ): Promise<void> {
   const { state: meter } = await dependencies.executor.current(usageMeter, meterId(id, meterKey))
   const price = metersOf(items)[meterKey] ?? 0
-  if ((openQuantity(meter) + quantity) * price <= meteredMax) return
+  if ((billableQuantity(meter) + quantity) * price <= meteredMax) return
   const message = 'the use of this period would cost more than one invoice can ask for'
   refuseField('billing_terms_must_fit', '/quantity', message)
 }
