@@ -4,9 +4,6 @@ import { credentialsOf, portalPermissions } from '../../packages/contract/access
 import { partsOf } from '../../packages/contract/openapi/names.ts'
 import { merchant } from '../../packages/domain/merchants/merchant.ts'
 import { routes } from '../../services/families.ts'
-import { rebuildModels } from '../../services/cli/projections.ts'
-import { erase } from '../../services/privacy/erase.ts'
-import { personOf } from '../../services/privacy/person.ts'
 import { createCustomer, createPlan, subscribe } from '../support/commerce/billing.ts'
 import { issueKey, otherMerchantsKey } from '../support/credentials.ts'
 import { testConservation } from '../support/commerce/billing-laws.ts'
@@ -16,7 +13,6 @@ import { invoiceFor, paymentOf } from '../support/commerce/portal.ts'
 import { openPortal } from '../support/subscriber.ts'
 import { unknownSample } from '../support/samples.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { topUp } from '../support/commerce/wallets.ts'
 
 const sessions = '/api/v1/customer-portal/sessions'
 const portal = '/api/v1/customer-portal'
@@ -256,32 +252,6 @@ t.test('in a suspended merchant’s portal customers only look', async (t) => {
   t.equal((await listed('invoices', opened.token)).status, 200)
   const pay = await service.post(`${portal}/invoices/${String(invoice['id'])}/pay`, {}, { key: opened.token })
   t.match(pay, { status: 403, body: { code: 'IKW-MERCHANT-002' } })
-})
-
-t.test('who is erased has nothing in the wallet, has no portal any more, and gets none', async (t) => {
-  const customerId = await createCustomer(service)
-  const mobile_money = { country: 'CI', operator: 'orange_money', msisdn: '+2250700004711' }
-  await topUp(service, {
-    customer: customerId,
-    amount: 2_500,
-    method: { type: 'mobile_money', mobile_money },
-  })
-  const { token: key, url } = await openPortal(service, { customerId })
-  const { runtime } = service.service
-  const person = (await personOf(runtime.dependencies.store, customerId))!
-  const rebuild = (models: Parameters<typeof rebuildModels>[1]) => rebuildModels(runtime, models)
-  const erasing = { person, by: 'test', reason: 'Asked for it', rebuild }
-  const refused = await erase(runtime, erasing).catch((error: unknown) => error)
-  const why = 'refund it, or pay invoices with it first'
-  t.match(refused, { matters: [`customer ${customerId} has 2,500 XOF in the wallet: ${why}`] })
-  const invoice = await invoiceFor(service, customerId, { amountDue: 2_500 })
-  const paid = await service.post(`${portal}/invoices/${invoice}/pay`, { source: 'wallet' }, { key })
-  t.match(paid, { body: { paid: true } })
-  t.strictSame((await erase(runtime, erasing)).left, [])
-  const session = () => service.get(`${portal}/session`, { key })
-  t.match(await eventually(session, ({ status }) => status !== 200), { status: 401 })
-  t.equal((await service.get(new URL(url).pathname, { key: '' })).status, 404)
-  t.equal((await service.post(sessions, { customerId })).status, 404)
 })
 
 t.test('a portal closes after an hour, however far the sandbox’s clock was moved', async (t) => {

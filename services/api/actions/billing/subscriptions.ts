@@ -3,7 +3,7 @@ import { refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import { timeZoneOf } from '../../../../packages/contract/locale/time-zones.ts'
 import type { Static } from '../../../../packages/contract/vocabulary.ts'
-import type { Customer } from '../../../../packages/domain/customers/customer.ts'
+import { wasErased, type Customer } from '../../../../packages/domain/customers/customer.ts'
 import { metersOf as metersOfPlan, type Plan } from '../../../../packages/domain/plans/plan.ts'
 import { endOf, scheduleOf, type Timing } from '../../../../packages/domain/subscriptions/periods.ts'
 import { meteredMax, metersOf } from '../../../../packages/domain/subscriptions/state.ts'
@@ -112,7 +112,8 @@ export async function customerOf(
 ) {
   const id = identity(text, 'cus')
   const state = id && ((await currentState(request, customers, id)) as Customer | undefined)
-  if (!id || !state || state.status !== 'active') return refuseUnknown(pointer, 'customer', text)
+  if (!id || !state || state.status !== 'active' || wasErased(state))
+    return refuseUnknown(pointer, 'customer', text)
   const { currency, email } = state
   return { id, currency, email }
 }
