@@ -265,6 +265,9 @@ t.test('a fee is quoted without being charged', async (t) => {
     [{ operator: 'wave', currency: 'XAF' }, '/currency'],
     [{ currency: 'NGN' }, '/currency'],
     [{ operator: 'wave', payment_method_type: 'card' }, '/operator'],
+    [{ country: 'FR', payment_method_type: 'card' }, '/country'],
+    [{ country: 'SN', currency: 'GNF', payment_method_type: 'card' }, '/currency'],
+    [{ country: 'US', currency: 'USD', payment_method_type: 'bank', operation: 'payout' }, '/country'],
   ] as const
   for (const [wish, param] of unserved) {
     const answer = await service.post('/api/v1/fees/quote', { amount: 500, currency: 'XOF', ...wish })

@@ -36,12 +36,15 @@ const intentPointers: TermsPointers = {
 export function admitPayment(terms: PaymentTerms, pointers = intentPointers): void {
   const { country, currency } = terms
   const market = marketIn(country, 'payment_must_be_eligible', pointers.country)
-  const allowed = paymentCurrencies(country)
-  if (!allowed.includes(currency)) {
-    const message = `"${currency}" cannot be paid in ${country}; ${oneOf(allowed)}`
-    refuseField('payment_must_be_eligible', pointers.currency, message)
-  }
+  mustBePayable(currency, country, pointers.currency)
   mustBeCollectable(terms, market, pointers.amount)
+}
+
+function mustBePayable(currency: string, country: string, pointer: string): void {
+  const allowed = paymentCurrencies(country)
+  if (allowed.includes(currency)) return
+  const message = `"${currency}" cannot be paid in ${country}; ${oneOf(allowed)}`
+  refuseField('payment_must_be_eligible', pointer, message)
 }
 
 /** Where only operators collect a currency, the amount must suit at least one of them. */
@@ -57,14 +60,27 @@ function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Mark
 
 interface Quoted {
   readonly direction: Direction
+  readonly method: 'mobile_money' | 'card' | 'bank'
   readonly currency: string
   /** Null: any. */
   readonly country: string | null
   readonly operator: string | null
 }
 
-/** Refuses to say what operators charge for what none of them carries out, whatever the amount. */
-export function admitQuote({ direction, currency, country, operator: name }: Quoted): void {
+/** Refuses to say what it costs where nobody carries it out, whatever the amount. */
+export function admitQuote(quoted: Quoted): void {
+  const { method, currency, country, operator } = quoted
+  const reason = 'payment_must_be_eligible'
+  if (method === 'mobile_money') return mustBeMoved(quoted)
+  if (operator !== null)
+    refuseField(reason, '/operator', `operator is of mobile_money; leave it out for ${method}`)
+  if (country === null) return
+  marketIn(country, reason, '/country')
+  if (method === 'card') mustBePayable(currency, country, '/currency')
+}
+
+/** By the operator, or any, in the country, or any. */
+function mustBeMoved({ direction, currency, country, operator: name }: Quoted): void {
   const reason = 'payment_must_be_eligible'
   const asked = country === null ? markets : [marketIn(country, reason, '/country')]
   const where = country ?? 'any country'

@@ -1,6 +1,5 @@
 import { admitQuote } from '../../../packages/contract/payments/eligibility.ts'
 import { quoteFee, type FeeDetail } from '../../../packages/contract/payments/fees.ts'
-import { refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import {
   AmountMinor,
@@ -68,7 +67,8 @@ export async function quote({
   const [country, operator] = [body.country ?? null, body.operator ?? null]
   const byMethod = operation === 'payment' || operation === 'payout'
   const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
-  if (byMethod) mustBeServed({ ...body, operation, payment_method_type: method ?? null })
+  const direction = operation === 'payout' ? 'payout' : 'pay_in'
+  if (method !== undefined) admitQuote({ direction, method, currency, country, operator })
   const now = dependencies.clock(caller)
   const asked = {
     operation,
@@ -96,15 +96,6 @@ export async function quote({
     operator,
     expires_at: new Date(now.getTime() + validMs).toISOString(),
   }
-}
-
-function mustBeServed(asked: Static<typeof FeeQuoteRequest>): void {
-  const { operation, currency, country = null, operator = null, payment_method_type: method } = asked
-  const direction = operation === 'payment' ? 'pay_in' : 'payout'
-  if (method === 'mobile_money') return admitQuote({ direction, currency, country, operator })
-  if (operator === null) return
-  const message = `operator is of mobile_money; leave it out for ${method}`
-  refuseField('payment_must_be_eligible', '/operator', message)
 }
 
 function viewDetail({ type, basisPoints, amountMinor }: FeeDetail) {
