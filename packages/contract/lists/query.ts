@@ -107,9 +107,9 @@ export function takesIfMatch({ kind, isChange }: AnyRoute): boolean {
 }
 
 /**
- * Whether people open it by links that they pass on. Whatever those are sent through adds parameters of its
- * own (`fbclid`, `utm_source`), which mean nothing here.
+ * Whether people open it by links that they pass on, or by a form of the page there. Whatever links are sent
+ * through adds parameters of its own (`fbclid`, `utm_source`), which mean nothing here.
  */
-export function isOpenedByLink({ operation, kind, page }: AnyRoute): boolean {
-  return kind === 'redirect' || (page !== undefined && operation.startsWith('GET '))
+export function isOpenedByLink({ operation, kind, page, form }: AnyRoute): boolean {
+  return kind === 'redirect' || form === true || (page !== undefined && operation.startsWith('GET '))
 }

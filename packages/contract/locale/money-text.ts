@@ -23,11 +23,12 @@ const grouped = /^[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d{1,2})?$/
 /** `2 500`, `2.500`, `12,50` and `1,200.50` in the smallest unit; `undefined` for what is no such amount. */
 export function minorAmount(text: string, currency: string): number | undefined {
   const exponent = currencyExponent(currency) ?? 0
-  const plain = text.replace(/[\s\u00a0\u202f']/g, '')
+  const plain = text.replace(/[\s\u00a0\u202f'’]/g, '')
   const [, mark] = grouped.exec(plain) ?? []
   const digits = mark === undefined ? plain : plain.replaceAll(mark, '')
   const [, whole, fraction = ''] = /^(\d{1,15})(?:[.,](\d+))?$/.exec(digits) ?? []
-  if (whole === undefined || fraction.length > exponent) return undefined
-  const minor = Number(whole + fraction.padEnd(exponent, '0'))
+  const isCut = fraction.length > exponent && !/^00?$/.test(fraction)
+  if (whole === undefined || isCut) return undefined
+  const minor = Number(whole + fraction.slice(0, exponent).padEnd(exponent, '0'))
   return minor >= 1 && minor <= amountMinorMax ? minor : undefined
 }
