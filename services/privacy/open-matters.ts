@@ -2,6 +2,8 @@ import { publicId } from '../../packages/contract/identity.ts'
 import { spelledAmount } from '../../packages/contract/locale/money-text.ts'
 import { deciders, idPrefixes } from '../../packages/domain/index.ts'
 import { supportCase, type SupportCase } from '../../packages/domain/cases/case.ts'
+import { invoice } from '../../packages/domain/invoices/invoice.ts'
+import type { Invoice } from '../../packages/domain/invoices/state.ts'
 import { isLateRefunded } from '../../packages/domain/payment-intents/late-refunds.ts'
 import { paymentIntent } from '../../packages/domain/payment-intents/payment-intent.ts'
 import type { PaymentIntent } from '../../packages/domain/payment-intents/state.ts'
@@ -28,6 +30,8 @@ const reasons: Readonly<Record<string, Reason<never>>> = {
     const { status, late } = state
     if (status === 'processing' || status === 'requires_action') return 'waits for the payer'
     if (status === 'requires_payment_method' && state.locked) return 'is being confirmed'
+    if (status === 'requires_payment_method' && state.purpose.type === 'topup')
+      return 'may fill the wallet: cancel it first'
     if (status === 'canceled' && state.open) return 'may still be paid'
     const isKept = late.some((operationId) => !isLateRefunded(state, operationId))
     return isKept ? 'was paid late, and the money goes back' : undefined
@@ -42,6 +46,9 @@ const reasons: Readonly<Record<string, Reason<never>>> = {
   [subscription.category]: ((state) => {
     return state.status === 'none' || state.status === 'canceled' ? undefined : 'is running: cancel it first'
   }) satisfies Reason<Subscription>,
+  [invoice.category]: ((state) => {
+    return state.status === 'draft' ? 'is a draft: issue or void it first' : undefined
+  }) satisfies Reason<Invoice>,
   [supportCase.category]: ((state) => {
     return state.status === 'open' ? 'is open: resolve it first' : undefined
   }) satisfies Reason<SupportCase>,

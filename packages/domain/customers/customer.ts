@@ -82,7 +82,15 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
   },
 }
 
-export function wasErased({ email, phone }: Pick<Details, 'email' | 'phone'>): boolean {
+type Contacts = Pick<Details, 'email' | 'phone'>
+
+/** Nothing has been learned of them since: nobody could be told about anything. */
+export function wasErased(contacts: Contacts): boolean {
+  return hasErasedContact(contacts) && !isKnown(contacts.email) && !isKnown(contacts.phone)
+}
+
+/** Whoever was erased and comes back may not have given both contacts anew. */
+export function hasErasedContact({ email, phone }: Contacts): boolean {
   return email === erasedText || phone === erasedText
 }
 

@@ -4,7 +4,7 @@ import { choiceOf, requireRail } from '../../../packages/contract/payments/rails
 import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
-import type { Customer } from '../../../packages/domain/customers/customer.ts'
+import { wasErased, type Customer } from '../../../packages/domain/customers/customer.ts'
 import {
   admittedMethod,
   paymentIntent,
@@ -73,7 +73,7 @@ async function customerOf(request: Creation): Promise<string | null> {
 async function knownCustomer({ owner, dependencies }: Creation, text: string): Promise<string> {
   const id = identity(text, 'cus')
   const state = id && ((await currentState({ owner, dependencies }, customers, id)) as Customer | undefined)
-  if (id && state && state.status === 'active') return id
+  if (id && state && state.status === 'active' && !wasErased(state)) return id
   return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
 }
 

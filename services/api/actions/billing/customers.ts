@@ -3,7 +3,7 @@ import {
   contactName,
   customer,
   guessableContactId,
-  wasErased,
+  hasErasedContact,
   type Customer,
 } from '../../../../packages/domain/customers/customer.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
@@ -22,7 +22,7 @@ interface Lead {
   readonly id: string
   readonly isCustomer: boolean
   /** Whoever was erased and comes back is known by what is given now. */
-  readonly wasErased?: boolean
+  readonly hasErasedContact?: boolean
   /** Contacts that only lead to each other, as an earlier version could leave them. */
   readonly inCircle?: true
 }
@@ -46,7 +46,7 @@ export async function findOrCreateCustomer(request: Sender, contact: Contact): P
 
 async function byOne(request: Sender, contact: Contact): Promise<string | undefined> {
   const lead = await leadOf(request, contact.email ?? contact.phone!)
-  return lead.isCustomer && !lead.wasErased ? lead.id : create(request, lead, contact)
+  return lead.isCustomer && !lead.hasErasedContact ? lead.id : create(request, lead, contact)
 }
 
 /** Usually the address is known, and nothing else needs to be looked up. */
@@ -56,7 +56,8 @@ async function byBoth(
 ): Promise<string | undefined> {
   const address = await contactId(request, contact.email)
   const byAddress = await leadOf(request, contact.email)
-  if (byAddress.isCustomer) return byAddress.wasErased ? create(request, byAddress, contact) : byAddress.id
+  if (byAddress.isCustomer)
+    return byAddress.hasErasedContact ? create(request, byAddress, contact) : byAddress.id
   if (byAddress.id !== address || byAddress.inCircle)
     return create(request, byAddress, { ...contact, phone: null })
   const number = await contactId(request, contact.phone)
@@ -74,7 +75,7 @@ async function byBoth(
 async function leadOf(request: Sender, contact: string): Promise<Lead> {
   const passed: string[] = []
   for (let { id, state } = await startOf(request, contact); ; state = await stateOf(request, id)) {
-    if (state.status === 'active') return { id, isCustomer: true, wasErased: wasErased(state) }
+    if (state.status === 'active') return { id, isCustomer: true, hasErasedContact: hasErasedContact(state) }
     if (state.status === 'none') return { id, isCustomer: false }
     const circle = passed.includes(id) ? passed.slice(passed.indexOf(id)) : undefined
     if (circle) return { id: circle.sort()[0]!, isCustomer: false, inCircle: true }
