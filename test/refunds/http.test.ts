@@ -266,6 +266,7 @@ t.test('a fee is quoted without being charged', async (t) => {
     [{ currency: 'NGN' }, '/currency'],
     [{ operator: 'wave', payment_method_type: 'card' }, '/operator'],
     [{ country: 'FR', payment_method_type: 'card' }, '/country'],
+    [{ operator: 'wave', operation: 'wallet_apply' }, '/operator'],
     [{ country: 'SN', currency: 'GNF', payment_method_type: 'card' }, '/currency'],
     [{ country: 'US', currency: 'USD', payment_method_type: 'bank', operation: 'payout' }, '/country'],
   ] as const

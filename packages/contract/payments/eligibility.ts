@@ -60,7 +60,8 @@ function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Mark
 
 interface Quoted {
   readonly direction: Direction
-  readonly method: 'mobile_money' | 'card' | 'bank'
+  /** Or the operation, where it has none. */
+  readonly method: string
   readonly currency: string
   /** Null: any. */
   readonly country: string | null
