@@ -23,7 +23,9 @@ t.test('rows of the benchmark can be measured, with little in their stores', asy
   const bench = await openBench(scales.short)
   t.teardown(() => bench.close())
   await lawOver(t, rowsNamed(names), async (row) => {
-    const { ours, peer } = await measure(bench, row)
+    const first = await measure(bench, row)
+    // So short a time may pass without anything, where the machine is busy with something else.
+    const { ours, peer } = first.ours! > 0 && first.peer! > 0 ? first : await measure(bench, row)
     t.ok(ours! > 0 && peer! > 0, `${row.name}: ${ours} against ${peer} ${row.unit}`)
   })
 })
