@@ -35,16 +35,8 @@ scenarios(usageMeter, {
     when: count(1),
     then: [counted(2)],
   },
-  'what was used before the first period that is paid for is free, however late it is told': {
-    given: [closed(0, 0)],
-    when: count(0),
-    then: [],
-  },
-  'nothing is left of it, however much it was': {
-    given: [counted(0, 9), closed(0, 4)],
-    when: close(1),
-    then: [closed(1, 0)],
-  },
+  'what was used before the first period that is paid for is free': { when: count(0), then: [] },
+  'however late it is told': { given: [closed(0, 0)], when: count(0), then: [] },
   'also after the end': { given: [closed(1, 0), ended(0, 1)], when: count(0), then: [] },
   'a period is closed with what was used in it': {
     given: [counted(1), counted(2, 9, 20)],

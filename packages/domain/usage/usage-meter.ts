@@ -54,14 +54,14 @@ export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvent
   category: 'usage_meter',
   events: usageMeterEvents,
   initial: () => ({ taken: nothingTaken, open: {}, closed: null, ended: null }),
-  snapshot: { version: 3, every: () => 256 },
+  snapshot: { version: 2, every: () => 256 },
 
   decide: {
     CountUsage({ record, quantity, period: used, position }, { taken, closed, ended }, { cause }) {
       const isByPolicy = cause !== undefined
       if (isSettled(taken, { id: record, position }, isByPolicy)) return []
-      // Used before the first period that is paid for: nothing bills it.
-      if (used === 0 && (closed || ended)) return []
+      // Before the first period that is paid for, use is free.
+      if (used === 0) return []
       const period = closed ? Math.max(used, closed.period + 1) : used
       const counted = { record, quantity, period, position, isByPolicy }
       return [
@@ -88,8 +88,7 @@ export const usageMeter: Decider<UsageMeter, UsageMeterCommands, UsageMeterEvent
     },
     UsagePeriodClosed: ({ open, ...state }, closed) => {
       const next = closed.period + 1
-      // What was used before the first period that is paid for is free, and nothing is left of it.
-      const rest = closed.period === 0 ? 0 : sum(upTo(open, closed.period)) - closed.quantity
+      const rest = sum(upTo(open, closed.period)) - closed.quantity
       const later = Object.fromEntries(Object.entries(open).filter(([number]) => Number(number) >= next))
       const still = rest > 0 ? { ...later, [next]: rest + (open[next] ?? 0) } : later
       return { ...state, open: still, closed }
@@ -105,11 +104,6 @@ function endedWith(quantity: number, ended: Ended): Message<UsageMeterEvents> {
 /** What is not billed yet. */
 export function openQuantity({ open }: UsageMeter): number {
   return sum(Object.entries(open))
-}
-
-/** The same without what is free, in period 0. */
-export function billableQuantity(meter: UsageMeter): number {
-  return openQuantity(meter) - (meter.open[0] ?? 0)
 }
 
 function upTo(open: UsageMeter['open'], period: number) {

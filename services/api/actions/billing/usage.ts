@@ -13,7 +13,7 @@ import {
 } from '../../../../packages/domain/subscriptions/state.ts'
 import type { SubscriptionCommands } from '../../../../packages/domain/subscriptions/subscription.ts'
 import type { UsageRequest } from '../../../../packages/domain/usage/resource.ts'
-import { billableQuantity, meterId, usageMeter } from '../../../../packages/domain/usage/usage-meter.ts'
+import { meterId, openQuantity, usageMeter } from '../../../../packages/domain/usage/usage-meter.ts'
 import {
   usageRecord,
   type UsageRecord,
@@ -114,7 +114,7 @@ async function mustStayCountable(
 ): Promise<void> {
   const { state: meter } = await dependencies.executor.current(usageMeter, meterId(id, meterKey))
   const price = metersOf(items)[meterKey] ?? 0
-  if ((billableQuantity(meter) + quantity) * price <= meteredMax) return
+  if ((openQuantity(meter) + quantity) * price <= meteredMax) return
   const message = 'the use of this period would cost more than one invoice can ask for'
   refuseField('billing_terms_must_fit', '/quantity', message)
 }
