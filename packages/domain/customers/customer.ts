@@ -84,7 +84,7 @@ export const customer: Decider<Customer, CustomerCommands, CustomerEvents> = {
 
 type Contacts = Pick<Details, 'email' | 'phone'>
 
-/** Nothing has been learned of them since: nobody could be told about anything. */
+/** No contact is left, and none was given again. */
 export function wasErased(contacts: Contacts): boolean {
   return hasErasedContact(contacts) && !isKnown(contacts.email) && !isKnown(contacts.phone)
 }

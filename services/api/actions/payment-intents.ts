@@ -1,10 +1,8 @@
 import { admitPayment } from '../../../packages/contract/payments/eligibility.ts'
-import { identity } from '../../../packages/contract/identity.ts'
 import { choiceOf, requireRail } from '../../../packages/contract/payments/rails.ts'
 import { Refusal, refuse, refuseField } from '../../../packages/contract/refusals.ts'
 import type { Request } from '../../../packages/contract/routes.ts'
 import type { Static } from '../../../packages/contract/vocabulary.ts'
-import { wasErased, type Customer } from '../../../packages/domain/customers/customer.ts'
 import {
   admittedMethod,
   paymentIntent,
@@ -29,11 +27,10 @@ import {
   type RailState,
 } from '../../../packages/kernel/ports/rails.ts'
 import { paymentIntents } from '../../../projections/payment-intents.ts'
-import { customers } from '../../../projections/customers.ts'
 import { currentState } from '../kinds/current-state.ts'
 import { reserveLink } from './hosted/checkout-links.ts'
 import { sessionOf } from './checkout-sessions.ts'
-import { findOrCreateCustomer } from './billing/customers.ts'
+import { findOrCreateCustomer, namedCustomer } from './billing/customers.ts'
 
 type Creation = Request<Static<typeof PaymentIntentRequest>>
 type Confirmation = Request<Static<typeof ConfirmationRequest>>
@@ -65,16 +62,12 @@ export async function prepareIntent(request: Creation): Promise<PaymentIntentCom
 /** Inferred: a named customer is used, whatever contact is given beside it. */
 async function customerOf(request: Creation): Promise<string | null> {
   const { customer, customer_email, customer_phone, currency } = request.body
-  if (customer) return knownCustomer(request, customer)
+  if (customer) {
+    const known = await namedCustomer(request, customer)
+    return known?.id ?? refuseField('customer_must_exist', '/customer', `"${customer}" is not a customer`)
+  }
   const contact = { email: customer_email ?? null, phone: customer_phone ?? null, currency }
   return findOrCreateCustomer(request, contact)
-}
-
-async function knownCustomer({ owner, dependencies }: Creation, text: string): Promise<string> {
-  const id = identity(text, 'cus')
-  const state = id && ((await currentState({ owner, dependencies }, customers, id)) as Customer | undefined)
-  if (id && state && state.status === 'active' && !wasErased(state)) return id
-  return refuseField('customer_must_exist', '/customer', `"${text}" is not a customer`)
 }
 
 export async function confirmPaymentIntent(request: Confirmation): Promise<PaymentIntentView> {

@@ -1,12 +1,31 @@
+import { identity } from '../../../../packages/contract/identity.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import {
   contactName,
   customer,
   guessableContactId,
   hasErasedContact,
+  wasErased,
   type Customer,
 } from '../../../../packages/domain/customers/customer.ts'
 import { readState } from '../../../../packages/kernel/history.ts'
+import { customers } from '../../../../projections/customers.ts'
+import { currentState } from '../../kinds/current-state.ts'
+
+type Asking = Pick<Request, 'owner' | 'dependencies'>
+
+/** Always current, also who was erased; of another merchant's, there is none. */
+export async function customerNow(request: Asking, id: string) {
+  const state = (await currentState(request, customers, id)) as Customer | undefined
+  return state?.status === 'active' ? state : undefined
+}
+
+/** Whom a request names by a public id, unless nobody is known by it any more. */
+export async function namedCustomer(request: Asking, text: string) {
+  const id = identity(text, 'cus')
+  const state = id && (await customerNow(request, id))
+  return id && state && !wasErased(state) ? { id, ...state } : undefined
+}
 
 type Sender = Pick<Request, 'caller' | 'dependencies' | 'send'>
 

@@ -1,5 +1,5 @@
 import { customerOf } from '../../../../packages/contract/access/callers.ts'
-import { identity, publicId } from '../../../../packages/contract/identity.ts'
+import { publicId } from '../../../../packages/contract/identity.ts'
 import { refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Dependencies, Request } from '../../../../packages/contract/routes.ts'
 import {
@@ -12,7 +12,6 @@ import {
   type Static,
 } from '../../../../packages/contract/vocabulary.ts'
 import { portalPermissions } from '../../../../packages/contract/access/callers.ts'
-import { wasErased, type Customer } from '../../../../packages/domain/customers/customer.ts'
 import { InvoiceResource, viewInvoice } from '../../../../packages/domain/invoices/resource.ts'
 import { isPayable } from '../../../../packages/domain/invoices/state.ts'
 import type { Invoice } from '../../../../packages/domain/invoices/state.ts'
@@ -33,11 +32,10 @@ import { portalToken } from '../../../../packages/domain/portal/token.ts'
 import { SubscriptionResource, viewSubscription } from '../../../../packages/domain/subscriptions/resource.ts'
 import type { Subscription } from '../../../../packages/domain/subscriptions/state.ts'
 import type { MerchantOwner } from '../../../../packages/kernel/owner.ts'
-import { customers } from '../../../../projections/customers.ts'
 import { invoices } from '../../../../projections/invoices.ts'
 import { requirePermission } from '../../http/credentials/authenticate.ts'
 import { hashOf } from '../../http/credentials/portal-tokens.ts'
-import { currentState } from '../../kinds/current-state.ts'
+import { customerNow, namedCustomer } from './customers.ts'
 import { requireAmong } from '../../kinds/parents.ts'
 import { refuseUnknown } from '../../kinds/prefixes.ts'
 import { brandOf } from '../organizations/brands.ts'
@@ -56,13 +54,12 @@ export async function prepareSession(
   const { customerId, returnUrl = null, permissions } = request.body
   if (returnUrl !== null && !URL.canParse(returnUrl))
     refuseField('request_must_be_valid', '/returnUrl', `"${returnUrl}" is not a web address`)
-  const customer = identity(customerId, 'cus')
-  const state = customer && (await customerNow(request, customer))
-  if (!customer || !state || wasErased(state)) return refuseUnknown('/customerId', 'customer', customerId)
+  const known = await namedCustomer(request, customerId)
+  if (!known) return refuseUnknown('/customerId', 'customer', customerId)
   const token = await tokenOf(request.dependencies, request.id, request.caller.livemode)
   const asked = permissions ?? portalPermissions
   return {
-    customer,
+    customer: known.id,
     hash: hashOf(token),
     permissions: portalPermissions.filter((one) => asked.includes(one)),
     returnUrl,
@@ -76,11 +73,6 @@ export async function tokenOf({ blindIndex }: Dependencies, id: string, livemode
     return Buffer.from(hmac.replaceAll('-', ''), 'hex').toString('base64url')
   })
   return portalToken(id, livemode, (await Promise.all(halves)).join(''))
-}
-
-export async function customerNow(request: Pick<RequestPart, 'owner' | 'dependencies'>, id: string) {
-  const state = (await currentState(request, customers, id)) as Customer | undefined
-  return state?.status === 'active' ? state : undefined
 }
 
 // Sessions

@@ -3,15 +3,14 @@ import { refuseField } from '../../../../packages/contract/refusals.ts'
 import type { Request } from '../../../../packages/contract/routes.ts'
 import { timeZoneOf } from '../../../../packages/contract/locale/time-zones.ts'
 import type { Static } from '../../../../packages/contract/vocabulary.ts'
-import { wasErased, type Customer } from '../../../../packages/domain/customers/customer.ts'
 import { metersOf as metersOfPlan, type Plan } from '../../../../packages/domain/plans/plan.ts'
 import { endOf, scheduleOf, type Timing } from '../../../../packages/domain/subscriptions/periods.ts'
 import { meteredMax, metersOf } from '../../../../packages/domain/subscriptions/state.ts'
 import type { ItemsRequest, SubscriptionRequest } from '../../../../packages/domain/subscriptions/resource.ts'
 import type { SubscriptionCommands } from '../../../../packages/domain/subscriptions/subscription.ts'
-import { customers } from '../../../../projections/customers.ts'
 import { plans } from '../../../../projections/plans.ts'
 import { currentState } from '../../kinds/current-state.ts'
+import { namedCustomer } from './customers.ts'
 import { refuseUnknown } from '../../kinds/prefixes.ts'
 import { activeMerchant } from '../hosted/checkout-terms.ts'
 
@@ -104,17 +103,13 @@ async function startOf(request: RequestPart, wish: Wish): Promise<Start> {
   }
 }
 
-/** Always current; of another merchant's, there is none. */
 export async function customerOf(
   request: Pick<Request, 'owner' | 'dependencies'>,
   text: string,
   pointer: string,
 ) {
-  const id = identity(text, 'cus')
-  const state = id && ((await currentState(request, customers, id)) as Customer | undefined)
-  if (!id || !state || state.status !== 'active' || wasErased(state))
-    return refuseUnknown(pointer, 'customer', text)
-  const { currency, email } = state
+  const { id, currency, email } =
+    (await namedCustomer(request, text)) ?? refuseUnknown(pointer, 'customer', text)
   return { id, currency, email }
 }
 

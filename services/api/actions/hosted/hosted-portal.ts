@@ -36,8 +36,8 @@ import { brandedMerchant } from '../organizations/brands.ts'
 import { activeMerchant } from './checkout-terms.ts'
 import { methodsFor, TakesPayments } from './hosted-payment.ts'
 import { HostedSubscription, viewHostedSubscription } from './hosted-subscriptions.ts'
+import { customerNow } from '../billing/customers.ts'
 import {
-  customerNow,
   CustomerInvoice,
   CustomerPayment,
   viewCustomerInvoice,

@@ -38,7 +38,7 @@ import { returnIn, withReturn } from './payer-returns.ts'
 import { PollAfter, pollAfterMs } from './polling.ts'
 import { ifUnderWay, orWhatIsUnderWay } from './under-way.ts'
 import { confirmTopup, requestTopup } from '../billing/portal-wallet.ts'
-import { customerNow } from '../billing/portal.ts'
+import { customerNow } from '../billing/customers.ts'
 
 // The page of a top-up. It is below that of the portal, and there as long as that is.
 
