@@ -60,10 +60,9 @@ function mustBeCollectable({ amountMinor, currency }: PaymentTerms, market: Mark
 
 interface Quoted {
   readonly direction: Direction
-  /** Or the operation, where it has none. */
-  readonly method: string
+  /** Undefined: the operation goes by none. */
+  readonly method: RailMethod['type'] | undefined
   readonly currency: string
-  /** Null: any. */
   readonly country: string | null
   readonly operator: string | null
 }
@@ -71,32 +70,31 @@ interface Quoted {
 /** Refuses to say what it costs where nobody carries it out, whatever the amount. */
 export function admitQuote(quoted: Quoted): void {
   const { method, currency, country, operator } = quoted
-  const reason = 'payment_must_be_eligible'
   if (method === 'mobile_money') return mustBeMoved(quoted)
   if (operator !== null)
-    refuseField(reason, '/operator', `operator is of mobile_money; leave it out for ${method}`)
+    refuseField('payment_must_be_eligible', '/operator', 'operator is for mobile_money only; leave it out')
   if (country === null) return
-  marketIn(country, reason, '/country')
+  marketIn(country, 'payment_must_be_eligible', '/country')
   if (method === 'card') mustBePayable(currency, country, '/currency')
 }
 
-/** By the operator, or any, in the country, or any. */
+/** Whoever does not name a country, or an operator, asks whether any of them moves it. */
 function mustBeMoved({ direction, currency, country, operator: name }: Quoted): void {
   const reason = 'payment_must_be_eligible'
   const asked = country === null ? markets : [marketIn(country, reason, '/country')]
   const where = country ?? 'any country'
-  const named = asked.flatMap((market) => {
-    const known = name === null ? market.operators : [operatorIn(market.country, name)]
-    return known.filter((operator) => operator !== undefined)
+  const known = asked.flatMap((market) => {
+    const operators = name === null ? market.operators : [operatorIn(market.country, name)]
+    return operators.filter((operator) => operator !== undefined)
   })
-  if (named.length === 0) refuseField(reason, '/operator', `"${name}" is not an operator in ${where}`)
-  const able = named.filter(({ directions }) => directions.includes(direction))
+  if (known.length === 0) refuseField(reason, '/operator', `"${name}" is not an operator in ${where}`)
+  const able = known.filter(({ directions }) => directions.includes(direction))
   if (able.length === 0)
     refuseField(reason, '/operator', `"${name}" does not ${verbs[direction]} in ${where}`)
-  if (able.some((operator) => operator.currency === currency)) return
   const moved = [...new Set(able.map((operator) => operator.currency))]
-  const message = `no operator that is asked for moves ${currency} in ${where}; ${oneOf(moved)}`
-  refuseField(reason, '/currency', message)
+  if (moved.includes(currency)) return
+  const who = name === null ? 'no operator moves' : `"${name}" does not move`
+  refuseField(reason, '/currency', `${who} ${currency} in ${where}; ${oneOf(moved)}`)
 }
 
 export interface PaymentTerms {

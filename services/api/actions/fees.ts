@@ -68,7 +68,7 @@ export async function quote({
   const byMethod = operation === 'payment' || operation === 'payout'
   const method = body.payment_method_type ?? (byMethod ? 'mobile_money' : undefined)
   const direction = operation === 'payout' ? 'payout' : 'pay_in'
-  admitQuote({ direction, method: method ?? operation, currency, country, operator })
+  admitQuote({ direction, method, currency, country, operator })
   const now = dependencies.clock(caller)
   const asked = {
     operation,

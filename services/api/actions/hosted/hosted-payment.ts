@@ -116,7 +116,7 @@ export function payableFrom(
     .filter((country) => isServedBy(rail, 'mobile_money', { ...market, country }, amountMinor))
 }
 
-/** From where it is paid unless the payer says otherwise: the merchant's country, if anybody there can. */
+/** Assumed until the payer chooses: the merchant's country, or the first from which it can be paid. */
 export function usualCountry(rails: Rails, { country: home, ...market }: ServedMarket, amountMinor: number) {
   if (methodsFor(rails, { ...market, country: home }, amountMinor).length > 0) return home
   return payableFrom(rails, market, amountMinor)[0] ?? home
