@@ -82,6 +82,26 @@ t.test('whoever comes back with one contact of two is sold to again', async (t) 
   t.match(body, { email: contacts.customer_email, phone: contacts.customer_phone })
 })
 
+t.test('whoever comes back has a number that is nobody else’s', async (t) => {
+  const order = { amount: 1_000, currency: 'XOF', transaction_country: 'CI' }
+  const met = async (customer_email: string | null, customer_phone: string) => {
+    const { body } = await service.post(intents, { ...order, customer_email, customer_phone })
+    return String(body['customer'])
+  }
+  const [first, own, later] = ['+2250700004444', '+2250700005555', '+2250700006666']
+  const [back, other] = [await met('coumba@example.com', first), await met('dior@example.com', own)]
+  t.match(await erased(back), { left: [] })
+  t.equal(await met('coumba@example.com', own), back)
+  t.equal(await met(null, own), other)
+  t.match(await erased(other), { left: [] })
+  const shown = () => service.get(`/api/v1/merchant/customers/${back}`)
+  t.match((await shown()).body, { email: 'coumba@example.com' }, 'erased with nobody else')
+  t.match(await erased(back), { left: [] })
+  t.equal(await met('coumba@example.com', later), back)
+  t.equal(await met(null, later), back)
+  t.match((await shown()).body, { email: 'coumba@example.com', phone: later })
+})
+
 t.test('what could still be issued to a customer, or paid in, is ended first', async (t) => {
   const customer = await createCustomer(service)
   const { token: key } = await openPortal(service, { customerId: customer })

@@ -76,7 +76,7 @@ async function byBoth(
   const address = await contactId(request, contact.email)
   const byAddress = await leadOf(request, contact.email)
   if (byAddress.isCustomer)
-    return byAddress.hasErasedContact ? create(request, byAddress, contact) : byAddress.id
+    return byAddress.hasErasedContact ? comesBack(request, byAddress, contact) : byAddress.id
   if (byAddress.id !== address || byAddress.inCircle)
     return create(request, byAddress, { ...contact, phone: null })
   const number = await contactId(request, contact.phone)
@@ -89,6 +89,20 @@ async function byBoth(
   return exists && (await link(request, address, id))
     ? create(request, { id, isCustomer: true }, contact)
     : undefined
+}
+
+/** With the number as well, unless it is another customer's. */
+async function comesBack(
+  request: Sender,
+  back: Lead,
+  contact: Contact & { readonly phone: string },
+): Promise<string | undefined> {
+  const number = await contactId(request, contact.phone)
+  const byNumber = await leadOf(request, contact.phone)
+  const isFree = byNumber.id === number && !byNumber.isCustomer && !byNumber.inCircle
+  if (isFree && !(await link(request, number, back.id))) return undefined
+  const isTheirs = isFree || byNumber.id === back.id
+  return create(request, back, isTheirs ? contact : { ...contact, phone: null })
 }
 
 async function leadOf(request: Sender, contact: string): Promise<Lead> {
