@@ -268,6 +268,8 @@ t.test('a fee is quoted without being charged', async (t) => {
     [{ country: 'FR', payment_method_type: 'card' }, '/country'],
     [{ operator: 'wave', operation: 'wallet_apply' }, '/operator'],
     [{ country: 'SN', currency: 'GNF', payment_method_type: 'card' }, '/currency'],
+    [{ currency: 'GNF', payment_method_type: 'card' }, '/currency'],
+    [{ currency: 'GNF', payment_method_type: 'bank', operation: 'payout' }, '/currency'],
     [{ country: 'US', currency: 'USD', payment_method_type: 'bank', operation: 'payout' }, '/country'],
   ] as const
   for (const [wish, param] of unserved) {

@@ -36,15 +36,12 @@ const intentPointers: TermsPointers = {
 export function admitPayment(terms: PaymentTerms, pointers = intentPointers): void {
   const { country, currency } = terms
   const market = marketIn(country, 'payment_must_be_eligible', pointers.country)
-  mustBePayable(currency, country, pointers.currency)
-  mustBeCollectable(terms, market, pointers.amount)
-}
-
-function mustBePayable(currency: string, country: string, pointer: string): void {
   const allowed = paymentCurrencies(country)
-  if (allowed.includes(currency)) return
-  const message = `"${currency}" cannot be paid in ${country}; ${oneOf(allowed)}`
-  refuseField('payment_must_be_eligible', pointer, message)
+  if (!allowed.includes(currency)) {
+    const message = `"${currency}" cannot be paid in ${country}; ${oneOf(allowed)}`
+    refuseField('payment_must_be_eligible', pointers.currency, message)
+  }
+  mustBeCollectable(terms, market, pointers.amount)
 }
 
 /** Where only operators collect a currency, the amount must suit at least one of them. */
@@ -73,9 +70,9 @@ export function admitQuote(quoted: Quoted): void {
   if (method === 'mobile_money') return mustBeMoved(quoted)
   if (operator !== null)
     refuseField('payment_must_be_eligible', '/operator', 'operator is for mobile_money only; leave it out')
-  if (country === null) return
-  marketIn(country, 'payment_must_be_eligible', '/country')
-  if (method === 'card') mustBePayable(currency, country, '/currency')
+  if (country !== null) marketIn(country, 'payment_must_be_eligible', '/country')
+  if (method === 'card') mustBeByCard(currency, '/currency')
+  if (method === 'bank') mustBeToBanks(currency, 'payment_must_be_eligible')
 }
 
 /** Whoever does not name a country, or an operator, asks whether any of them moves it. */
@@ -115,9 +112,13 @@ export function admitPaymentMethod(
     const message = '"bank" does not take payments; one of mobile_money, card'
     refuseField('payment_must_be_eligible', `${pointer}/type`, message)
   }
-  if (cardCurrencies.includes(terms.currency)) return admitCard(terms, method)
-  const message = `cards do not pay ${terms.currency}; ${oneOf(cardCurrencies)}`
-  return refuseField('payment_must_be_eligible', `${pointer}/type`, message)
+  mustBeByCard(terms.currency, `${pointer}/type`)
+  return admitCard(terms, method)
+}
+
+function mustBeByCard(currency: string, pointer: string): void {
+  if (cardCurrencies.includes(currency)) return
+  refuseField('payment_must_be_eligible', pointer, `cards do not pay ${currency}; ${oneOf(cardCurrencies)}`)
 }
 
 function admitCard({ amountMinor, currency }: PaymentTerms, method: RailMethod): RailMethod {
@@ -158,9 +159,13 @@ export function admitPayout(
   pointer = '/destination',
 ): Destination {
   if (destination.type === 'mobile_money') return admitBeneficiary(terms, destination, pointer)
-  if (bankCurrencies.includes(terms.currency)) return admitBank(terms, destination)
-  const message = `"${terms.currency}" is not paid out to banks; ${oneOf(bankCurrencies)}`
-  return refuseField('payout_must_have_one_valid_destination', '/currency', message)
+  mustBeToBanks(terms.currency, 'payout_must_have_one_valid_destination')
+  return admitBank(terms, destination)
+}
+
+function mustBeToBanks(currency: string, reason: RefusalName): void {
+  if (bankCurrencies.includes(currency)) return
+  refuseField(reason, '/currency', `"${currency}" is not paid out to banks; ${oneOf(bankCurrencies)}`)
 }
 
 function admitBank({ amountMinor, currency }: PayoutTerms, destination: Destination): Destination {
